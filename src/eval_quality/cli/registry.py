@@ -1,0 +1,43 @@
+"""Every command, in the order in which every list of commands shows them (spec 10 §1).
+
+A plain table, so that help can name a command without importing it.
+"""
+
+from typing import Final, NamedTuple
+
+
+class Entry(NamedTuple):
+    """Where a command, or a family of commands with one first word, is defined."""
+
+    name: str
+    module: str
+    """A module of `eval_quality.cli` that exports `COMMAND`, or `COMMANDS` for a family."""
+    purpose: str
+    aliases: tuple[str, ...] = ()
+    default: str = ""
+    """For a family: the second word meant when none is given, or when a flag follows at once."""
+    folds_case: bool = False
+    """For a family: its second word is matched without regard to case (spec 11 §13.1)."""
+
+
+PIPELINE: Final = ("compile", "seal", "preflight", "score", "aggregate-strength")
+"""The commands of spec 10 §1: no prompt, no environment variable, no configuration file, no process, no connection."""
+
+REGISTRY: Final = (
+    Entry("compile", "compile", "refuse a contract that could not prove anything, or return it unchanged"),
+    Entry("seal", "seal", "write the blinded brief an evaluator works from"),
+    Entry("preflight", "preflight", "show that an environment can be measured and each planted fault shows"),
+    Entry("score", "score", "judge what an evaluator recorded against one probe"),
+    Entry("aggregate-strength", "aggregate_strength", "add up evidence artifacts and compare them with floors"),
+    Entry("migrate", "migrate", "convert documents of older versions, one by one or as a relinked chain"),
+    Entry("schema", "schema", "print the JSON Schema of a document kind"),
+    Entry("completion", "completion", "print a completion script for bash, zsh or fish"),
+)
+
+
+def find(word: str) -> Entry | None:
+    """The entry whose name or alias is `word`."""
+    for entry in REGISTRY:
+        if word == entry.name or word in entry.aliases:
+            return entry
+    return None
