@@ -19,15 +19,10 @@ import errno
 import os
 import stat
 import sys
-from typing import Final
+from typing import Any, Final
 
 from eval_quality.errors import RuntimeFault
-from eval_quality.value.scan import scan
 from eval_quality.value.text import quoted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from eval_quality.value.frozen import JsonValue
 
 MAX_INPUT_BYTES: Final = 256 * 1024 * 1024
 """Longest document read. Stops an endless device or a file that would not fit in memory several times over."""
@@ -113,11 +108,13 @@ def read_bytes(path: str, flag: str, artifact_path: str) -> bytes:
         os.close(descriptor)
 
 
-def read_input(path: str, flag: str, artifact_path: str, *, show_path: bool = False) -> "JsonValue":
+def read_input(path: str, flag: str, artifact_path: str, *, show_path: bool = False) -> Any:
     """The JSON value of the input document named by `flag`.
 
     `show_path` adds the path to the message of a fault, for flags that may be given several times (spec 10 §3 rule 2).
     """
+    from eval_quality.value.scan import scan
+
     place = f"{flag} {quoted(path)}" if show_path else flag
     source = read_bytes(path, place, artifact_path)
     try:
