@@ -7,6 +7,7 @@ front and every character a terminal would obey made visible. A reader that went
 import errno
 import os
 import sys
+from collections.abc import Iterable
 from typing import TextIO
 
 from eval_quality.app.files import PathError, write_atomic
@@ -28,12 +29,17 @@ def target_path(out: str | None, kind: str) -> str | None:
 def refuse_collision(invocation: Invocation, kind: str) -> None:
     """Refuse an `--out` that would overwrite an input, before anything is read (spec 10 §4 rule 5)."""
     target = target_path(invocation.text("--out"), kind)
-    if target is None:
-        return
-    resolved = os.path.abspath(target)
-    for flag, path in invocation.inputs():
-        if path != "-" and (os.path.abspath(path) == resolved or _same_file(path, target)):
-            raise UsageError(f"--out would overwrite {quoted(resolved)}, the input {flag} {quoted(path)}")
+    if target is not None:
+        refuse_collisions(invocation, [target])
+
+
+def refuse_collisions(invocation: Invocation, targets: Iterable[str]) -> None:
+    """The same for a command that writes several files."""
+    for target in targets:
+        resolved = os.path.abspath(target)
+        for flag, path in invocation.inputs():
+            if path != "-" and (os.path.abspath(path) == resolved or _same_file(path, target)):
+                raise UsageError(f"--out would overwrite {quoted(resolved)}, the input {flag} {quoted(path)}")
 
 
 def _same_file(one: str, other: str) -> bool:
