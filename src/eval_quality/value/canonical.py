@@ -5,43 +5,54 @@
 3. Strings with the JSON short escapes, other control characters as lower-case `\\u00xx`, everything else raw.
 4. Arrays in order; object members sorted by the UTF-16 code units of their keys.
 
-Two writers, one answer. `_write` is the definition: it checks the domain and writes in one traversal, and raises the
-first fault in the order of spec 01 §4. Most values are so plain that the standard library's encoder prints the same
-text; `_is_plain` proves that first, at the speed of C, and everything it does not prove goes through `_write`. A
-property test holds the two together.
+`write` is the definition: it writes a value of the domain and refuses any other, without saying why; `serializer_fault`
+then names the first violation. Most values of some size are so plain that the standard library's encoder prints the
+same text in a fraction of the time. `_plain_objects` proves that first, a whole level at a time, and everything it does
+not prove goes through `write`; a property test holds the two together.
 """
 
+from collections.abc import Callable
+from itertools import chain
 from json import JSONEncoder
 from json.encoder import encode_basestring
 from typing import Any, Final
 
+from eval_quality.value.depth import room
 from eval_quality.value.domain import (
     ARRAY_TYPES,
+    MAX_NESTING_DEPTH,
     MAX_SAFE_INTEGER,
     OBJECT_TYPES,
     assert_hashed_artifact_value,
-    container_problem,
-    fault,
-    key_type_fault,
-    scalar_fault,
-    scalar_problem,
-    spell,
+    serializer_fault,
 )
-from eval_quality.value.text import has_surrogates, js_number, utf16_key
+from eval_quality.value.frozen import FrozenDict, FrozenList
+from eval_quality.value.kind import is_object
+from eval_quality.value.text import HIGHEST_BMP, js_number, utf16_key
 
 __all__ = ["assert_hashed_artifact_value", "canonicalize"]
 
-_ENCODER = JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+_ENCODER: Final = JSONEncoder(
+    ensure_ascii=False, check_circular=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+)
 _PLAIN_DEPTH: Final = 128
-"""Deeper values are written with a stack of our own: the encoder recurses on the interpreter's."""
+"""Deeper values are left to `write`, which makes room on the stack where it needs some."""
 
-_CONTAINER_TYPES: Final = OBJECT_TYPES | ARRAY_TYPES
-_INERT_TYPES: Final = frozenset({str, bool, type(None)})
-_ENCODER_TYPES: Final = _CONTAINER_TYPES | _INERT_TYPES | {int, float}
+_WORTH_PROVING: Final = 32
+"""Below so many members in the two outer levels, the proof costs more than it saves."""
+
 _STR_ONLY: Final = frozenset({str})
+_CONTAINER_TYPES: Final = OBJECT_TYPES | ARRAY_TYPES
+_PLAIN_TYPES: Final = _CONTAINER_TYPES | {str, bool, type(None), int, float}
 _FIRST_ASTRAL_BYTES: Final = (b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4")
 _REPR_IS_ECMASCRIPT_FROM: Final = 1e-4
-"""Python prints a fraction of at least this magnitude, below 2^53, exactly as ECMAScript does."""
+"""Python prints a number of at least this magnitude, below 2^53, as ECMAScript does but for a final `.0`."""
+
+_values = dict[str, Any].values
+
+
+class _Refused(Exception):
+    """The value is outside the domain."""
 
 
 def canonicalize(value: Any, artifact_path: str) -> bytes:
@@ -50,138 +61,162 @@ def canonicalize(value: Any, artifact_path: str) -> bytes:
     Raises `RuntimeFault("non-canonicalizable-value")` under `artifact_path` for a value outside the domain of spec
     01 §2. Plain and frozen containers give the same bytes.
     """
-    if type(value) in _CONTAINER_TYPES and _is_plain(value):
+    if _is_large(value):
         encoded = _encode(value)
         if encoded is not None:
             return encoded
-    return _write(value, artifact_path).encode()
-
-
-def _is_plain(root: Any) -> bool:
-    """Whether the encoder prints every scalar of this container as spec 01 §5 demands, and accepts nothing more.
-
-    Left open, and settled on the encoded bytes: surrogates, and keys whose order depends on UTF-16.
-    """
-    level: list[Any] = [root]
-    pending: list[tuple[int, list[Any]]] = [(1, level)]
-    while pending:
-        depth, level = pending.pop()
-        if depth > _PLAIN_DEPTH:
-            return False
-        for container in level:
-            if isinstance(container, dict):
-                if not _STR_ONLY.issuperset(map(type, container)):
-                    return False
-                members: Any = container.values()
-            else:
-                members = container
-            kinds = set(map(type, members))
-            if kinds <= _INERT_TYPES:
-                continue
-            if not kinds <= _ENCODER_TYPES:
-                return False
-            if int in kinds and not all(-MAX_SAFE_INTEGER <= m <= MAX_SAFE_INTEGER for m in members if type(m) is int):
-                return False
-            if float in kinds and not all(_prints_alike(m) for m in members if type(m) is float):
-                return False
-            if not kinds.isdisjoint(_CONTAINER_TYPES):
-                pending.append((depth + 1, [m for m in members if type(m) in _CONTAINER_TYPES]))
-    return True
-
-
-def _prints_alike(number: float) -> bool:
-    magnitude = abs(number)
-    return _REPR_IS_ECMASCRIPT_FROM <= magnitude <= MAX_SAFE_INTEGER and not number.is_integer()
-
-
-def _encode(value: Any) -> bytes | None:
-    """The encoder's bytes for a plain value, or None where a surrogate or an astral key may make them wrong."""
     try:
-        encoded = _ENCODER.encode(value).encode()
-    except (UnicodeEncodeError, RecursionError):
-        return None
-    # The encoder sorts by code point. That is the order of UTF-16 code units unless an astral character takes part.
-    if not encoded.isascii() and any(byte in encoded for byte in _FIRST_ASTRAL_BYTES):
-        return None
-    return encoded
+        return write(value)
+    except _Refused:
+        fault = serializer_fault(value, artifact_path)
+    assert fault is not None
+    raise fault
 
 
-def _write(root: Any, artifact_path: str) -> str:
-    """Check and write in one traversal; the first fault in traversal order is raised (spec 01 §4, §5)."""
-    out: list[str] = []
-    location: list[str | int] = []
-    ancestors: set[int] = set()
-    # One frame a container: itself, its members yet to come, its closing bracket.
-    frames: list[tuple[Any, Any, str]] = []
-    current = root
-    while True:
-        kind = type(current)
-        if isinstance(current, (dict, list)):
-            problem = container_problem(current, kind, len(frames), ancestors)
-            if problem is not None:
-                raise fault(f"{problem} at {spell(location)}", artifact_path)
-            ancestors.add(id(current))
-            location.append("")
-            if isinstance(current, dict):
-                members = iter(_sorted_members(current, location, artifact_path))
-                frames.append((current, members, "}"))
-                out.append("{")
-            else:
-                frames.append((current, iter(enumerate(current)), "]"))
-                out.append("[")
-            separator = ""
-        else:
-            out.append(_scalar(current, kind, location, artifact_path))
-            separator = ","
-        while frames:
-            container, members, closer = frames[-1]
-            step = next(members, None)
-            if step is not None:
-                break
-            frames.pop()
-            location.pop()
-            ancestors.discard(id(container))
-            out.append(closer)
-            separator = ","
-        else:
-            return "".join(out)
-        key, current = step
-        location[-1] = key
-        out.append(separator + encode_basestring(key) + ":" if closer == "}" else separator)
+def write(value: Any) -> bytes:
+    """The canonical bytes of a value of the domain; refuses any other, one that holds itself included."""
+    try:
+        text = _any(value, 0)
+    except RecursionError:
+        with room():
+            text = _any(value, 0)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise _Refused from None
 
 
-def _scalar(value: Any, kind: type, location: list[str | int], artifact_path: str) -> str:
-    problem = scalar_problem(value, kind)
-    if problem is not None:
-        raise scalar_fault(problem, value, location, artifact_path)
-    if kind is str:
-        return encode_basestring(value)
-    if kind is int:
-        return str(value)
-    if kind is float:
-        return js_number(value)
+def _any(value: object, depth: int) -> str:
+    """One value; `depth` containers are around it."""
+    writer = _WRITERS.get(type(value))
+    if writer is None:
+        raise _Refused
+    return writer(value, depth)
+
+
+def _object(value: dict[str, Any], depth: int) -> str:
+    if depth >= MAX_NESTING_DEPTH or not _STR_ONLY.issuperset(map(type, value)):
+        raise _Refused
+    inside = depth + 1
+    keys = sorted(value)
+    if not "".join(keys).isascii():
+        # Code points order all other text as code units do, and compare faster.
+        keys.sort(key=utf16_key)
+    # Strings are most of any document and are not worth a call each.
+    return (
+        "{"
+        + ",".join(
+            [
+                f"{encode_basestring(key)}:{encode_basestring(m) if type(m := value[key]) is str else _any(m, inside)}"
+                for key in keys
+            ]
+        )
+        + "}"
+    )
+
+
+def _array(value: list[Any], depth: int) -> str:
+    if depth >= MAX_NESTING_DEPTH:
+        raise _Refused
+    inside = depth + 1
+    return "[" + ",".join([encode_basestring(m) if type(m) is str else _any(m, inside) for m in value]) + "]"
+
+
+def _string(value: str, _depth: int) -> str:
+    return encode_basestring(value)
+
+
+def _integer(value: int, _depth: int) -> str:
+    if not -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER:
+        raise _Refused
+    return str(value)
+
+
+def _number(value: float, _depth: int) -> str:
+    if _REPR_IS_ECMASCRIPT_FROM <= abs(value) <= MAX_SAFE_INTEGER:
+        return repr(value).removesuffix(".0")
+    if not -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER:
+        raise _Refused
+    return js_number(value)
+
+
+def _constant(value: bool | None, _depth: int) -> str:
     return "null" if value is None else "true" if value else "false"
 
 
-def _sorted_members(container: dict[Any, Any], location: list[str | int], artifact_path: str) -> list[tuple[str, Any]]:
-    """Every key checked in insertion order, then the members by the UTF-16 code units of their keys."""
-    ascii_only = True
-    for key in container:
-        if type(key) is not str:
-            raise key_type_fault(key, location[:-1], artifact_path)
-        if not key.isascii():
-            ascii_only = False
-            if has_surrogates(key):
-                detail = f"lone surrogate in string at {spell(location[:-1])} (object key)"
-                raise fault(detail, artifact_path)
-    if ascii_only:
-        return sorted(container.items(), key=_key)
-    return sorted(container.items(), key=_utf16_member_key)
+_WRITERS: Final[dict[type[Any], Callable[[Any, int], str]]] = {
+    str: _string,
+    int: _integer,
+    float: _number,
+    bool: _constant,
+    type(None): _constant,
+    dict: _object,
+    FrozenDict: _object,
+    list: _array,
+    FrozenList: _array,
+}
 
 
-def _key(member: tuple[str, Any]) -> str:
-    return member[0]
+def _is_large(root: Any) -> bool:
+    """Whether a container has enough members in its two outer levels to be worth the proof."""
+    if type(root) not in _CONTAINER_TYPES:
+        return False
+    members = root.values() if is_object(root) else root
+    return len(members) + sum([len(m) for m in members if type(m) in _CONTAINER_TYPES]) >= _WORTH_PROVING
 
 
-def _utf16_member_key(member: tuple[str, Any]) -> bytes:
-    return utf16_key(member[0])
+def _encode(root: Any) -> bytes | None:
+    """The encoder's bytes for a large container where they are the canonical ones, else None."""
+    objects = _plain_objects(root)
+    if objects is None:
+        return None
+    try:
+        encoded = _ENCODER.encode(root).encode()
+    except (UnicodeEncodeError, RecursionError):
+        return None
+    # The encoder sorts by code point, which is the order of UTF-16 code units unless a key has an astral character.
+    if not encoded.isascii() and any(byte in encoded for byte in _FIRST_ASTRAL_BYTES):
+        for key in chain.from_iterable(objects):
+            if not key.isascii() and max(key) > HIGHEST_BMP:
+                return None
+    return encoded
+
+
+def _plain_objects(root: Any) -> list[dict[str, Any]] | None:
+    """Every object of a container that the encoder prints as spec 01 §5 demands; None for any other container.
+
+    The walk goes level by level, so that each question is asked of a whole level at once. It proves: exact types
+    only, numbers whose notation is the same, depth, and no container reached twice (which bounds the walk of a cyclic
+    value). Left open, and settled on the encoded bytes: surrogates, and the order of keys.
+    """
+    found: list[dict[str, Any]] = []
+    seen: set[int] = set()
+    containers: list[Any] = [root]
+    for _ in range(_PLAIN_DEPTH):
+        already = len(seen)
+        seen.update(map(id, containers))
+        if len(seen) != already + len(containers):
+            return None
+        objects: list[dict[str, Any]] = [c for c in containers if type(c) in OBJECT_TYPES]
+        arrays: list[list[Any]] = [c for c in containers if type(c) in ARRAY_TYPES]
+        if not _STR_ONLY.issuperset(map(type, chain.from_iterable(objects))):
+            return None
+        found += objects
+        members: list[Any] = [*chain.from_iterable(map(_values, objects)), *chain.from_iterable(arrays)]
+        kinds = set(map(type, members))
+        if not kinds <= _PLAIN_TYPES:
+            return None
+        if int in kinds:
+            integers = [m for m in members if type(m) is int]
+            if max(integers) > MAX_SAFE_INTEGER or min(integers) < -MAX_SAFE_INTEGER:
+                return None
+        if float in kinds and not all(_prints_alike(m) for m in members if type(m) is float):
+            return None
+        if kinds.isdisjoint(_CONTAINER_TYPES):
+            return found
+        containers = [m for m in members if type(m) in _CONTAINER_TYPES]
+    return None
+
+
+def _prints_alike(number: float) -> bool:
+    return _REPR_IS_ECMASCRIPT_FROM <= abs(number) <= MAX_SAFE_INTEGER and not number.is_integer()

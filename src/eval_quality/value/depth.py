@@ -6,7 +6,7 @@ needs none, because it walks with stacks of its own.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
@@ -18,7 +18,7 @@ _outside: list[int] = [sys.getrecursionlimit()]
 
 
 @contextmanager
-def room() -> Iterator[None]:
+def room() -> Generator[None]:
     """Allow at least `ROOM` frames while inside, and restore the caller's limit when the last one leaves.
 
     Re-entrant, and safe when several threads are inside at once: the limit is the process's, so it falls back only

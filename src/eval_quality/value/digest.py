@@ -13,8 +13,9 @@ digest, so re-indenting a file changes nothing; a reference to an opaque payload
 """
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Final, Protocol
 
 from eval_quality.value.canonical import canonicalize
 from eval_quality.value.scan import scan
@@ -26,6 +27,10 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _RESERVED_SEGMENTS: Final = frozenset({"", ".", ".."})
 
 
+class _Hash(Protocol):
+    def hexdigest(self) -> str: ...
+
+
 def is_digest(text: object) -> bool:
     """Whether a value is a digest string, whole and exact (spec 01 §6.1)."""
     return isinstance(text, str) and _DIGEST.fullmatch(text) is not None
@@ -33,10 +38,15 @@ def is_digest(text: object) -> bool:
 
 def digest_bytes(data: bytes) -> str:
     """The digest of these bytes exactly."""
-    # Imported here because loading the hash library costs more than the rest of a short command's start-up.
+    return "sha256:" + _sha256()(data).hexdigest()
+
+
+@cache
+def _sha256() -> Callable[[bytes], _Hash]:
+    # Loaded with the first digest: a short command without one would pay more for the library than for itself.
     from hashlib import sha256
 
-    return "sha256:" + sha256(data).hexdigest()
+    return sha256
 
 
 def digest_value(value: Any, artifact_path: str) -> str:

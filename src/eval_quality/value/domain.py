@@ -10,15 +10,17 @@ Order of checks for one value:
 2. anything that is neither scalar nor container is refused by the name of its type;
 3. containers: depth, cycle, plainness, then keys and children.
 
-The wording of every fault is here, shared with the serializer, which performs the same checks while it writes.
+Which fault is the first depends on who asks: the assertion takes members as they come, each key just before its
+value; the serializer looks at all the keys of an object, sorts them, and then takes the members.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from eval_quality.errors import RuntimeFault
 from eval_quality.value.frozen import FrozenDict, FrozenList
-from eval_quality.value.text import has_surrogates, js_number
+from eval_quality.value.kind import is_array, is_object
+from eval_quality.value.text import has_surrogates, js_number, utf16_key
 
 MAX_NESTING_DEPTH: Final = 1024
 """Containers inside one another. Stops documents whose only content is nesting."""
@@ -29,105 +31,112 @@ MAX_SAFE_INTEGER: Final = 9007199254740991
 OBJECT_TYPES: Final = frozenset({dict, FrozenDict})
 ARRAY_TYPES: Final = frozenset({list, FrozenList})
 
-Location = Iterable[str | int]
+_Members = Iterator[tuple[Any, Any]]
 
 
-def spell(location: Location) -> str:
+class _Violation(Exception):
+    """What is wrong with the value at hand, or with a key of the container at hand."""
+
+    def __init__(self, problem: str, ending: str = "", in_key: bool = False) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.ending = ending
+        self.in_key = in_key
+
+
+def assert_hashed_artifact_value(value: Any, artifact_path: str) -> None:
+    """Refuse a value outside the domain with `non-canonicalizable-value`, naming the first violation (spec 01 §4)."""
+    found = _first_fault(value, artifact_path, _members_as_they_come)
+    if found is not None:
+        raise found
+
+
+def serializer_fault(value: Any, artifact_path: str) -> RuntimeFault | None:
+    """The fault that the serializer meets first, or None for a value inside the domain (spec 01 §4)."""
+    return _first_fault(value, artifact_path, _members_as_written)
+
+
+def _first_fault(
+    value: Any, artifact_path: str, members_of: Callable[[dict[Any, Any]], _Members]
+) -> RuntimeFault | None:
+    # The containers that are open, innermost last, each with its members yet to come; and the key or index at hand in
+    # each of them.
+    frames: list[tuple[Any, _Members]] = []
+    location: list[str | int] = []
+    ancestors: set[int] = set()
+    current: Any = value
+    try:
+        while True:
+            if is_object(current) or is_array(current):
+                _check_container(current, len(frames), ancestors)
+                ancestors.add(id(current))
+                members: _Members = members_of(current) if is_object(current) else iter(enumerate(current))
+                frames.append((current, members))
+                location.append("")
+            else:
+                _check_scalar(current)
+            step: tuple[Any, Any] | None = None
+            while frames and step is None:
+                container, members = frames[-1]
+                step = next(members, None)
+                if step is None:
+                    frames.pop()
+                    location.pop()
+                    ancestors.discard(id(container))
+            if step is None:
+                return None
+            location[-1], current = step
+    except _Violation as found:
+        where = _spell(location[:-1]) + " (object key)" if found.in_key else _spell(location)
+        detail = f"{found.problem} at {where}{found.ending}"
+        return RuntimeFault("non-canonicalizable-value", artifact_path, detail)
+
+
+def _spell(location: Iterable[str | int]) -> str:
     """A location inside a value as fault details print it: `$.items[3].name`, keys verbatim."""
     return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
 
 
-def fault(detail: str, artifact_path: str) -> RuntimeFault:
-    """A `non-canonicalizable-value` fault."""
-    return RuntimeFault("non-canonicalizable-value", artifact_path, detail)
-
-
-def scalar_problem(value: Any, kind: type) -> str | None:
-    """Why a non-container is outside the domain, as the detail's opening words, or None (spec 01 §4 steps 1-4).
-
-    `value` is exactly of type `kind`. The location is appended by `scalar_fault`.
-    """
-    if kind is str:
-        return "lone surrogate in string" if has_surrogates(value) else None
-    if kind is int:
-        return None if -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER else "integer outside the safe range"
-    if kind is float:
+def _check_scalar(value: object) -> None:
+    if type(value) is str:
+        if has_surrogates(value):
+            raise _Violation("lone surrogate in string")
+    elif type(value) is int or type(value) is float:
         if value - value != 0:
-            return "non-finite number"
-        return None if -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER else "integer outside the safe range"
-    if value is None or kind is bool:
-        return None
-    return f"{kind.__name__} is not a hashed-artifact value"
+            raise _Violation("non-finite number")
+        if not -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER:
+            # Every binary64 number beyond the range is an integer.
+            raise _Violation("integer outside the safe range", f": {js_number(value)}")
+    elif value is not None and type(value) is not bool:
+        raise _Violation(f"{type(value).__name__} is not a hashed-artifact value")
 
 
-def scalar_fault(problem: str, value: Any, location: Location, artifact_path: str) -> RuntimeFault:
-    """The fault for a problem that `scalar_problem` named."""
-    suffix = f": {js_number(value)}" if problem == "integer outside the safe range" else ""
-    return fault(f"{problem} at {spell(location)}{suffix}", artifact_path)
-
-
-def container_problem(value: Any, kind: type, depth: int, ancestors: set[int]) -> str | None:
-    """Why a container at `depth` (the root is 0) may not be entered, or None (spec 01 §4 step 5).
-
-    `ancestors` holds the identities of the containers around it.
-    """
+def _check_container(value: Any, depth: int, ancestors: set[int]) -> None:
     if depth >= MAX_NESTING_DEPTH:
-        return f"nesting depth exceeds {MAX_NESTING_DEPTH}"
+        raise _Violation(f"nesting depth exceeds {MAX_NESTING_DEPTH}")
     if id(value) in ancestors:
-        return "cyclic reference"
-    if kind in OBJECT_TYPES or kind in ARRAY_TYPES:
-        return None
-    return "non-plain object" if isinstance(value, dict) else "non-plain array"
+        raise _Violation("cyclic reference")
+    if type(value) not in OBJECT_TYPES and type(value) not in ARRAY_TYPES:
+        raise _Violation("non-plain object" if is_object(value) else "non-plain array")
 
 
-def assert_hashed_artifact_value(value: Any, artifact_path: str) -> None:
-    """Refuse a value outside the domain with `non-canonicalizable-value`, naming the first violation.
-
-    Members are visited in insertion order, each key just before its value (spec 01 §4).
-    """
-    location: list[str | int] = []
-    ancestors: set[int] = set()
-    open_containers: list[tuple[Any, Iterator[tuple[Any, Any]]]] = []
-    current = value
-    while True:
-        kind = type(current)
-        if isinstance(current, (dict, list)):
-            problem = container_problem(current, kind, len(open_containers), ancestors)
-            if problem is not None:
-                raise fault(f"{problem} at {spell(location)}", artifact_path)
-            ancestors.add(id(current))
-            members = iter(current.items() if isinstance(current, dict) else enumerate(current))
-            open_containers.append((current, members))
-            location.append("")
-        else:
-            problem = scalar_problem(current, kind)
-            if problem is not None:
-                raise scalar_fault(problem, current, location, artifact_path)
-        while open_containers:
-            container, members = open_containers[-1]
-            step = next(members, None)
-            if step is not None:
-                break
-            open_containers.pop()
-            location.pop()
-            ancestors.discard(id(container))
-        else:
-            return
-        key, current = step
-        if isinstance(container, dict):
-            _check_key(key, location[:-1], artifact_path)
-        location[-1] = key
+def _members_as_they_come(container: dict[Any, Any]) -> _Members:
+    for key, member in container.items():
+        _check_key_type(key)
+        if has_surrogates(key):
+            raise _Violation("lone surrogate in object key", in_key=True)
+        yield key, member
 
 
-def _check_key(key: Any, location: Location, artifact_path: str) -> None:
+def _members_as_written(container: dict[Any, Any]) -> _Members:
+    for key in container:
+        _check_key_type(key)
+        if has_surrogates(key):
+            raise _Violation("lone surrogate in string", in_key=True)
+    for key in sorted(container, key=utf16_key):
+        yield key, container[key]
+
+
+def _check_key_type(key: Any) -> None:
     if type(key) is not str:
-        raise key_type_fault(key, location, artifact_path)
-    if has_surrogates(key):
-        raise fault(f"lone surrogate in object key at {spell(location)}", artifact_path)
-
-
-def key_type_fault(key: Any, location: Location, artifact_path: str) -> RuntimeFault:
-    """The fault for an object key that is not exactly a `str`; the location is the object's."""
-    return fault(
-        f"{type(key).__name__} is not a hashed-artifact value at {spell(location)} (object key)", artifact_path
-    )
+        raise _Violation(f"{type(key).__name__} is not a hashed-artifact value", in_key=True)

@@ -6,6 +6,7 @@ Both directions copy level by level with a stack of their own, so a document at 
 from typing import Any
 
 from eval_quality.value.frozen import FrozenDict, FrozenList
+from eval_quality.value.kind import is_array, is_object
 
 
 def freeze(value: Any) -> Any:
@@ -23,18 +24,18 @@ def _copy(value: Any, make_object: type[dict[str, Any]], make_array: type[list[A
     pending: list[dict[str, Any] | list[Any]] = [root]
     while pending:
         container = pending.pop()
-        # The members were copied shallowly; each container among them is now replaced by a copy of its own. The
-        # base classes' methods write, because a frozen container refuses its own.
+        # Its members were copied shallowly; each container among them is now replaced by a copy of its own. The base
+        # classes' methods write, because a frozen container refuses its own.
         if isinstance(container, dict):
             for key, member in container.items():
-                if isinstance(member, (dict, list)):
-                    copy = make_object(member) if isinstance(member, dict) else make_array(member)
-                    dict.__setitem__(container, key, copy)
+                if is_object(member) or is_array(member):
+                    copy = make_object(member) if is_object(member) else make_array(member)
+                    dict[str, Any].__setitem__(container, key, copy)
                     pending.append(copy)
         else:
             for index, member in enumerate(container):
-                if isinstance(member, (dict, list)):
-                    copy = make_object(member) if isinstance(member, dict) else make_array(member)
-                    list.__setitem__(container, index, copy)
+                if is_object(member) or is_array(member):
+                    copy = make_object(member) if is_object(member) else make_array(member)
+                    list[Any].__setitem__(container, index, copy)
                     pending.append(copy)
     return root[0]

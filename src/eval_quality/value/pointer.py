@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any, Final
 
+from eval_quality.value.kind import is_array, is_object
+
 _TAIL = re.compile(r"(?:/(?:[^/~]|~[01])*)*")
 _INDEX = re.compile(r"0|[1-9][0-9]*")
 _LONGEST_INDEX: Final = 18
@@ -52,13 +54,13 @@ def lookup(value: Any, tokens: Iterable[str]) -> Any:
 
     An array takes only `0` or digits without a leading zero, below its length. An object takes its own keys.
     """
-    current = value
+    current: Any = value
     for token in tokens:
-        if isinstance(current, dict):
+        if is_object(current):
             if token not in current:
                 return MISSING
             current = current[token]
-        elif isinstance(current, list):
+        elif is_array(current):
             if len(token) > _LONGEST_INDEX or _INDEX.fullmatch(token) is None or int(token) >= len(current):
                 return MISSING
             current = current[int(token)]

@@ -14,6 +14,7 @@ from typing import Any, Final, NoReturn
 
 from eval_quality.errors import RuntimeFault
 from eval_quality.value.domain import MAX_NESTING_DEPTH, MAX_SAFE_INTEGER
+from eval_quality.value.kind import is_object
 from eval_quality.value.text import first_code_unit, has_surrogates, join_surrogates, quoted, utf16_length
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -73,7 +74,7 @@ class _Reader:
             value, opened = self.value(len(containers))
             if opened:
                 containers.append(value)
-                if isinstance(value, dict):
+                if is_object(value):
                     if self.space() != "}":
                         keys.append(self.key(value))
                         continue
@@ -119,7 +120,7 @@ class _Reader:
             if depth >= MAX_NESTING_DEPTH:
                 self.fail(_DOMAIN, f"nesting depth exceeds {MAX_NESTING_DEPTH}", self.at)
             self.at += 1
-            return ({} if start == "{" else []), True
+            return (dict[str, Any]() if start == "{" else list[Any]()), True
         if start == "":
             self.fail(_SYNTAX, "unexpected end of input", self.at)
         if start not in _LITERALS:
