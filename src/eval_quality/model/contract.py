@@ -1,7 +1,7 @@
 """The contract: what must hold, how it is checked, over which interfaces (spec 02 §11.5, §12, §13)."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from msgspec import Meta
 
@@ -108,6 +108,8 @@ class NamedKind(Record):
 
 class TestData(Record):
     """Set-up, clean-up, and the principals and resources a plan may name (§13.6)."""
+
+    __test__: ClassVar[bool] = False  # its name alone would make pytest collect it
 
     setup: str | None
     cleanup: str | None

@@ -13,8 +13,7 @@ the issue list (§1.7).
 """
 
 import math
-from collections.abc import Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET
@@ -37,7 +36,7 @@ _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 def decode(kind: type[T], value: Any, artifact_path: str) -> T:
     """The record of `kind` that `value` spells; a record of that kind is returned unchanged.
 
-    Raises `schema-parse-failure` at `artifact_path`, caused by `SchemaIssues` with every problem in reading order,
+    Raises `schema-parse-failure` at `artifact_path`, caused by `SchemaIssues` with every problem in a stable order,
     or `non-canonicalizable-value` for a value nested too deep.
     """
     if _is_record_of(kind, value):
@@ -91,16 +90,15 @@ def to_value(record: Any) -> Any:
 def normalise(value: Any, artifact_path: str, allow_bytes: bool = False) -> tuple[Any, tuple[Problem, ...]]:
     """An immutable copy of a JSON value as schemas see it, and what in it is not JSON (step 1 above)."""
     problems: list[Problem] = []
-    root: list[Any] = []
-    pending: list[tuple[Any, Any, tuple[str | int, ...], int]] = []
+    pending: list[tuple[Any, Any, _Place, int]] = []
 
-    def accept(member: Any, path: tuple[str | int, ...], depth: int) -> Any:
+    def accept(member: object, parent: _Place, token: str | int, depth: int) -> Any:
         kind = type(member)
-        if kind is float:
+        if isinstance(member, float) and kind is float:
             if member.is_integer() and -SAFE <= member <= SAFE:
                 return int(member)
             if not math.isfinite(member):
-                problems.append(Problem(path, "invalid_type", "must be a finite number"))
+                problems.append(Problem(_path((parent, token)), "invalid_type", "must be a finite number"))
             return member
         if kind in _SCALARS or (allow_bytes and kind is bytes):
             return member
@@ -109,43 +107,62 @@ def normalise(value: Any, artifact_path: str, allow_bytes: bool = False) -> tupl
         elif kind is list or kind is FrozenList:
             copy = FrozenList()
         else:
-            problems.append(Problem(path, "invalid_type", f"must be a JSON value, not a Python {kind.__name__}"))
+            message = f"must be a JSON value, not a Python {kind.__name__}"
+            problems.append(Problem(_path((parent, token)), "invalid_type", message))
             return None
         if depth > MAX_NESTING_DEPTH:
             detail = f"nesting depth exceeds {MAX_NESTING_DEPTH}"
             raise RuntimeFault("non-canonicalizable-value", artifact_path, detail)
-        pending.append((member, copy, path, depth))
+        pending.append((member, copy, (parent, token), depth))
         return copy
 
-    root.append(accept(value, (), 1))
+    root = accept(value, None, "", 1)
     # A frozen container refuses its own writing methods, so the base classes' methods fill it.
     put, append = dict[Any, Any].__setitem__, list[Any].append
     while pending:
-        source, target, path, depth = pending.pop()
+        source, target, place, depth = pending.pop()
         if is_object(source):
             for key, member in source.items():
                 if type(key) is not str:
-                    problems.append(Problem(path, "invalid_type", "must have strings for keys"))
+                    problems.append(Problem(_path(place), "invalid_type", "must have strings for keys"))
                 elif key != "__proto__":
-                    put(target, key, member if type(member) is str else accept(member, (*path, key), depth + 1))
+                    put(target, key, member if type(member) is str else accept(member, place, key, depth + 1))
         else:
             for index, member in enumerate(source):
-                append(target, member if type(member) is str else accept(member, (*path, index), depth + 1))
-    return root[0], tuple(problems)
+                append(target, member if type(member) is str else accept(member, place, index, depth + 1))
+    return root, tuple(problems)
+
+
+# Where a container stands: its parent's place and its own key or index. A chain instead of a tuple of tokens, so that
+# many containers at the depth limit do not each hold a thousand tokens.
+_Place: TypeAlias = "tuple[_Place, str | int] | None"
+
+
+def _path(place: _Place) -> tuple[str | int, ...]:
+    tokens: list[str | int] = []
+    while place is not None:
+        place, token = place
+        tokens.append(token)
+    return tuple(reversed(tokens[:-1]))
+
+
+def record_class(kind: Any) -> type[Record] | None:
+    """`kind` where it is one record class, None where it is a union."""
+    return kind if isinstance(kind, type) and issubclass(kind, Record) else None
 
 
 def _is_record_of(kind: Any, value: Any) -> bool:
     return isinstance(value, Record) and isinstance(kind, type) and isinstance(value, kind)
 
 
-def _attempt(kind: Any, value: Any, artifact_path: str) -> tuple[Any, Sequence[Problem]]:
+def _attempt(kind: Any, value: Any, artifact_path: str) -> tuple[Any, tuple[Problem, ...]]:
     # 1. An immutable copy.
-    record_kind: type[Record] | None = kind if isinstance(kind, type) and issubclass(kind, Record) else None
+    record_kind = record_class(kind)
     frozen, problems = normalise(value, artifact_path, record_kind is not None and record_kind.CARRIES_BYTES)
     if problems:
         return None, problems
     # 2. The branch of a root union. A single tagged record must carry its tag, which convert takes as optional.
-    narrowed = kind
+    narrowed: Any = kind
     if record_kind is not None:
         narrowed = branch_of(record_kind, frozen)
         tag_field = None if narrowed is None else narrowed.__struct_config__.tag_field
@@ -174,17 +191,18 @@ def branch_of(kind: type[Record], value: Any) -> type[Record] | None:
     return None
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     kind = type(value)
     if kind in _SCALARS or kind is bytes:
         return value
     if isinstance(value, Record):
         plain: dict[str, Any] = {}
-        for attribute, wire in wire_names(kind):
+        for attribute, wire in wire_names(type(value)):
             member = getattr(value, attribute)
             if member is not UNSET:
                 plain[wire] = member if type(member) is str else _plain(member)
         return plain
     if is_object(value):
         return {key: _plain(member) for key, member in value.items()}
-    return [_plain(member) for member in value]
+    elements: Any = value
+    return [_plain(element) for element in elements]

@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec.inspect as shape
 
 from eval_quality.errors import Problem
-from eval_quality.model.decode import branch_of
+from eval_quality.model.decode import branch_of, record_class
 from eval_quality.model.record import Choice, Record
 from eval_quality.value.kind import is_array, is_object
 
@@ -33,12 +33,13 @@ def explain(kind: Any, value: Any) -> tuple[Problem, ...]:
 
 
 def _root(kind: Any, value: Any) -> list[Problem]:
-    if isinstance(kind, type) and issubclass(kind, Record):
-        narrowed = branch_of(kind, value)
-        if narrowed is None:
-            return [Problem((str(kind.BRANCH_KEY),), "invalid_union", _one_of(tuple(kind.branches())))]
-        kind = narrowed
-    return _walk(_described(kind), value, ())
+    record_kind = record_class(kind)
+    if record_kind is None:
+        return _walk(_described(kind), value, ())
+    narrowed = branch_of(record_kind, value)
+    if narrowed is None:
+        return [Problem((str(record_kind.BRANCH_KEY),), "invalid_union", _one_of(tuple(record_kind.branches())))]
+    return _walk(_described(narrowed), value, ())
 
 
 @cache
@@ -49,9 +50,9 @@ def _described(kind: Any) -> shape.Type:
 def _walk(node: shape.Type, value: Any, path: Path) -> list[Problem]:
     extra: Mapping[str, Any] = {}
     if isinstance(node, shape.Metadata):
-        extra = node.extra or {}
+        extra = node.extra or {}  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         node = node.type
-    return _WALKERS[type(node)](node, value, path, extra)
+    return _WALKERS[type(node)](node, value, path, extra)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _any(node: shape.AnyType, value: Any, path: Path, extra: Mapping[str, Any]) -> list[Problem]:
@@ -180,7 +181,7 @@ def _union(node: shape.UnionType, value: Any, path: Path, extra: Mapping[str, An
 
 
 def _tagged(branches: list[shape.StructType], value: Any, path: Path) -> list[Problem]:
-    plain = branches[0].cls.PLAIN
+    plain = _kind(branches[0]).PLAIN
     if not is_object(value):
         return [Problem(path, "invalid_union" if plain else "invalid_type", "must be an object")]
     tag_field = str(branches[0].tag_field)
@@ -196,12 +197,17 @@ def _struct(node: shape.StructType, value: Any, path: Path, extra: Mapping[str, 
     if node.tag_field is not None:
         return _tagged([node], value, path)
     if not is_object(value):
-        return [Problem(path, "invalid_union" if node.cls.PLAIN else "invalid_type", "must be an object")]
+        return [Problem(path, "invalid_union" if _kind(node).PLAIN else "invalid_type", "must be an object")]
     return _members(node, value, path)
 
 
+def _kind(node: shape.StructType) -> type[Record]:
+    kind: Any = node.cls
+    return kind
+
+
 def _members(node: shape.StructType, value: Mapping[str, Any], path: Path) -> list[Problem]:
-    kind: type[Record] = node.cls
+    kind = _kind(node)
     found = _fields(node, value, path)
     if issubclass(kind, Choice) and not found:
         found = _forms(node, kind, value, path)
@@ -236,8 +242,7 @@ def _fields(node: shape.StructType, value: Mapping[str, Any], path: Path) -> lis
 
 def _forms(node: shape.StructType, kind: type[Choice], value: Mapping[str, Any], path: Path) -> list[Problem]:
     wire = {field.name: field.encode_name for field in node.fields}
-    forms = [{wire[name] for name in form} for form in kind.FORMS]
-    if any(value.keys() == form for form in forms):
+    if any({wire[name] for name in form} == set(value) for form in kind.FORMS):
         return []
     listed = " or ".join("{" + ", ".join(wire[name] for name in form) + "}" for form in kind.FORMS)
     return [Problem(path, "invalid_union", f"must be {listed}")]

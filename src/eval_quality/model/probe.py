@@ -185,7 +185,7 @@ class Probe(Artifact):
     if TYPE_CHECKING:
 
         @property
-        def defect_signature(self) -> DefectSignature | None | UnsetType:
+        def defect_signature(self) -> DefectSignature | UnsetType | None:
             """UNSET on a clean control; None only for a canary."""
             ...
 

@@ -22,6 +22,7 @@ from msgspec import UNSET
 
 from eval_quality.errors import Problem
 from eval_quality.value.frozen import FrozenDict
+from eval_quality.value.kind import is_object
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(msgspec.field,))
@@ -82,7 +83,7 @@ def freeze_maps(record: Record, *names: str) -> None:
     """Replace the caller-keyed maps that decoding left in `names` by immutable ones."""
     for name in names:
         held: Any = getattr(record, name)
-        if isinstance(held, dict) and type(held) is not FrozenDict:  # pyright: ignore[reportUnknownArgumentType]
+        if is_object(held) and not isinstance(held, FrozenDict):
             msgspec.structs.force_setattr(record, name, FrozenDict(held))
 
 
@@ -93,9 +94,9 @@ def wire_names(kind: type[Record]) -> tuple[tuple[str, str], ...]:
     config = kind.__struct_config__
     if config.tag_field is not None:
         encoded[_snake(config.tag_field)] = config.tag_field
-    declared = dict.fromkeys(
-        name for base in reversed(kind.__mro__) for name in base.__dict__.get("__annotations__", ()) if name in encoded
-    )
+    # The order of the annotations, read without importing `inspect`.
+    annotated = (base.__dict__.get("__annotations__", ()) for base in reversed(kind.__mro__))  # noqa: RUF063
+    declared = dict.fromkeys(name for names in annotated for name in names if name in encoded)
     return tuple((name, encoded[name]) for name in declared)
 
 

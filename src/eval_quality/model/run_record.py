@@ -35,6 +35,7 @@ from eval_quality.model.primitives import (
     Text,
 )
 from eval_quality.model.record import Record, freeze_maps
+from eval_quality.value.kind import is_array, is_object
 
 STAMP_WITHOUT_BODY_ENCODING = 7
 
@@ -104,7 +105,7 @@ class ObservedCallInputs(Record):
     query: JsonObject | None
     header: JsonObject | None
     body: JsonObject | None
-    body_encoding: Literal["raw"] | None | UnsetType = UNSET
+    body_encoding: Literal["raw"] | UnsetType | None = UNSET
     argument: JsonObject | None
     option: JsonObject | None
     environment: JsonObject | None
@@ -191,10 +192,10 @@ class SealedRunRecord(Artifact):
     def structure(cls, value: Mapping[str, Any]) -> Iterable[Problem]:
         """Where `bodyEncoding` is missing or should not be (§16.5); `value` may be wrong in any other way."""
         absent = value.get("schemaVersion") == STAMP_WITHOUT_BODY_ENCODING
-        observations: Any = value.get("observations")
-        for index, observation in enumerate(observations if isinstance(observations, list) else ()):
-            inputs = observation.get("callInputs") if isinstance(observation, dict) else None
-            if not isinstance(inputs, dict) or ("bodyEncoding" in inputs) != absent:
+        observations = value.get("observations")
+        for index, observation in enumerate(observations if is_array(observations) else ()):
+            inputs = observation.get("callInputs") if is_object(observation) else None
+            if not is_object(inputs) or ("bodyEncoding" in inputs) != absent:
                 continue
             path = ("observations", index, "callInputs")
             if absent:

@@ -87,25 +87,26 @@ def check_stamp(registry_key: str, value: Any, artifact_path: str) -> None:
 
 def stamp_of(value: Any) -> int | float | None:
     """The number a document is stamped with, or None where it carries no number."""
-    if isinstance(value, Record):
-        return getattr(value, "schema_version", None)
-    found = value.get("schemaVersion") if is_object(value) else None
-    return found if isinstance(found, int | float) and not isinstance(found, bool) else None
+    return _number(_member(value, "schemaVersion", "schema_version"))
 
 
 def probe_path(value: Any) -> str:
     """`Probe[probeId=<id>]`, or `Probe` for a document without a string there (spec 10 §7.6)."""
-    found = value.probe_id if isinstance(value, Record) else value.get("probeId") if is_object(value) else None  # pyright: ignore
+    found = _member(value, "probeId", "probe_id")
     return f"Probe[probeId={found}]" if isinstance(found, str) else "Probe"
 
 
 def record_path(value: Any, index: int) -> str:
     """`SealedRunRecord[trialIndex=<n>]`, or `[index=<i>]` for a document without a number there (spec 10 §7.6)."""
-    found: Any = None
+    found = _number(_member(value, "trialIndex", "trial_index"))
+    return f"SealedRunRecord[index={index}]" if found is None else f"SealedRunRecord[trialIndex={js_number(found)}]"
+
+
+def _member(value: Any, wire: str, attribute: str) -> Any:
     if isinstance(value, Record):
-        found = getattr(value, "trial_index", None)
-    elif is_object(value):
-        found = value.get("trialIndex")
-    if isinstance(found, int | float) and not isinstance(found, bool):
-        return f"SealedRunRecord[trialIndex={js_number(found)}]"
-    return f"SealedRunRecord[index={index}]"
+        return getattr(value, attribute, None)
+    return value.get(wire) if is_object(value) else None
+
+
+def _number(found: Any) -> int | float | None:
+    return found if isinstance(found, int | float) and not isinstance(found, bool) else None
