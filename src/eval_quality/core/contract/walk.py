@@ -25,6 +25,16 @@ class OperandSite(NamedTuple):
     position: int | None
     operand: Operand | SetOperand
 
+    @property
+    def pointer(self) -> str | None:
+        """The operand's pointer as written, or None for another form."""
+        return self.operand.pointer if isinstance(self.operand.pointer, str) else None
+
+    @property
+    def reference_set(self) -> str | None:
+        """The reference set the operand names, or None for another form."""
+        return self.operand.reference_set if isinstance(self.operand.reference_set, str) else None
+
 
 class Node(NamedTuple):
     """One expression of a tree.
@@ -43,6 +53,10 @@ class Node(NamedTuple):
     def pointer(self, operand: Operand | SetOperand) -> str | None:
         """An operand's pointer with its bound element rooted, or None where it is not a pointer."""
         return substitute(operand.pointer, self.root) if isinstance(operand.pointer, str) else None
+
+    def pointers(self) -> Iterator[str]:
+        """The pointers of the node's own operands, bound elements rooted."""
+        return (pointer for place in self.operands if (pointer := self.pointer(place.operand)) is not None)
 
 
 _Pending: TypeAlias = tuple[Expression, str, bool, str | None]
