@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from eval_quality.cli.command import Command, Flag, Invocation
+from eval_quality.cli.command import Command, Flag, Invocation, UsageError
 from eval_quality.cli.common import CONTRACT, OUT, POLICY, SCORE_STRICT
 from eval_quality.cli.output import emit, note, refuse_collision
 
@@ -12,24 +12,26 @@ PROMOTED_EXIT: Final = 1
 
 def run(invocation: Invocation) -> int:
     """Score the records, print why a probe or a run was refused, and write the evidence unless the run is Invalid."""
-    from eval_quality.app.score import ScoreInputs, score_documents
+    from eval_quality.app.score import CorpusRootRequired, ScoreInputs, score_documents
 
     refuse_collision(invocation, KIND)
-    scored = score_documents(
-        ScoreInputs(
-            records=invocation.texts("--record"),
-            manifest=invocation.text("--isolation-manifest"),
-            configuration=invocation.text("--evaluator-configuration"),
-            contract=invocation.require("--contract"),
-            probe=invocation.require("--probe"),
-            preflight_verdict=invocation.require("--preflight-verdict"),
-            policy=invocation.require("--policy"),
-            private_manifest=invocation.text("--private-manifest"),
-            corpus_digest=invocation.require("--corpus-digest"),
-            corpus_root=invocation.text("--corpus-root"),
-            designated_oracle=invocation.text("--designated-oracle"),
-        )
+    inputs = ScoreInputs(
+        records=invocation.texts("--record"),
+        manifest=invocation.text("--isolation-manifest"),
+        configuration=invocation.text("--evaluator-configuration"),
+        contract=invocation.require("--contract"),
+        probe=invocation.require("--probe"),
+        preflight_verdict=invocation.require("--preflight-verdict"),
+        policy=invocation.require("--policy"),
+        private_manifest=invocation.text("--private-manifest"),
+        corpus_digest=invocation.require("--corpus-digest"),
+        corpus_root=invocation.text("--corpus-root"),
+        designated_oracle=invocation.text("--designated-oracle"),
     )
+    try:
+        scored = score_documents(inputs)
+    except CorpusRootRequired as error:
+        raise UsageError(str(error)) from error
     for line in scored.lines:
         note(line)
     if scored.text is not None:
