@@ -87,7 +87,7 @@ def _first_fault(
                 return None
             location[-1], current = step
     except _Violation as found:
-        where = _spell(location[:-1]) + " (object key)" if found.in_key else _spell(location)
+        where = _spell(location[:-1] if found.in_key else location)
         detail = f"{found.problem} at {where}{found.ending}"
         return RuntimeFault("non-canonicalizable-value", artifact_path, detail)
 
@@ -132,11 +132,11 @@ def _members_as_written(container: dict[Any, Any]) -> _Members:
     for key in container:
         _check_key_type(key)
         if has_surrogates(key):
-            raise _Violation("lone surrogate in string", in_key=True)
+            raise _Violation("lone surrogate in string", " (object key)", in_key=True)
     for key in sorted(container, key=utf16_key):
         yield key, container[key]
 
 
 def _check_key_type(key: Any) -> None:
     if type(key) is not str:
-        raise _Violation(f"{type(key).__name__} is not a hashed-artifact value", in_key=True)
+        raise _Violation(f"{type(key).__name__} is not a hashed-artifact value", " (object key)", in_key=True)

@@ -15,9 +15,17 @@ from typing import Any, Final, NoReturn
 from eval_quality.errors import RuntimeFault
 from eval_quality.value.domain import MAX_NESTING_DEPTH, MAX_SAFE_INTEGER
 from eval_quality.value.kind import is_object
-from eval_quality.value.text import first_code_unit, has_surrogates, join_surrogates, quoted, utf16_length
+from eval_quality.value.text import (
+    first_code_unit,
+    has_surrogates,
+    join_surrogates,
+    normal_number,
+    quoted,
+    utf16_length,
+)
 
 _SPACE = re.compile(r"[ \t\n\r]*")
+_SIMPLE_STRING = re.compile(r'"([^"\\\x00-\x1f]*)"')
 _CHUNK = re.compile(r'[^"\\\x00-\x1f]*')
 _HEX = re.compile(r"[0-9a-fA-F]{4}")
 _DIGITS = re.compile(r"[0-9]*")
@@ -39,13 +47,6 @@ def read(text: str, artifact_path: str) -> Any:
     return _Reader(text, artifact_path).document()
 
 
-def normal(number: float) -> int | float:
-    """An integral binary64 number as an `int`, negative zero excepted; any other as it is (spec 01 §3.6 rule 4)."""
-    if number.is_integer() and (number != 0 or str(number)[0] != "-"):
-        return int(number)
-    return number
-
-
 class _Reader:
     def __init__(self, text: str, artifact_path: str) -> None:
         self.text = text
@@ -60,6 +61,9 @@ class _Reader:
 
     def space(self) -> str:
         """Skip white space; the character after it, or `""` at the end of the text."""
+        character = self.text[self.at : self.at + 1]
+        if character > " ":
+            return character
         found = _SPACE.match(self.text, self.at)
         assert found is not None
         self.at = found.end()
@@ -150,6 +154,10 @@ class _Reader:
     def string(self) -> str:
         """A string from its opening quote on (spec 01 §3.5)."""
         text = self.text
+        simple = _SIMPLE_STRING.match(text, self.at)
+        if simple is not None:
+            self.at = simple.end()
+            return self.well_formed(simple[1])
         self.at += 1
         parts: list[str] = []
         while True:
@@ -165,7 +173,10 @@ class _Reader:
                 self.fail(_SYNTAX, "unescaped control character in string", self.at)
             parts.append(self.escape())
         self.at += 1
-        string = "".join(parts)
+        return self.well_formed("".join(parts))
+
+    def well_formed(self, string: str) -> str:
+        """The string that has just been read, its surrogates joined; refused where one is left over."""
         if has_surrogates(string):
             string = join_surrogates(string)
             if has_surrogates(string):
@@ -211,7 +222,7 @@ class _Reader:
         # 3. Above 2^53 every binary64 number is an integer, so one comparison finds the unsafe ones.
         if not -MAX_SAFE_INTEGER <= number <= MAX_SAFE_INTEGER:
             self.fail(_DOMAIN, f"numeric literal is an unsafe integer in binary64: {token}", self.at)
-        return normal(number)
+        return normal_number(number)
 
     def walk_number(self) -> bool:
         """Read a number part by part, for the fault in it; gives whether it was an integer spelling."""

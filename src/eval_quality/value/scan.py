@@ -19,8 +19,8 @@ from json import JSONDecoder, JSONEncoder
 from typing import Any, Final, NoReturn
 
 from eval_quality.errors import RuntimeFault
-from eval_quality.value import precise
 from eval_quality.value.domain import MAX_NESTING_DEPTH, MAX_SAFE_INTEGER
+from eval_quality.value.text import normal_number
 
 __all__ = ["MAX_NESTING_DEPTH", "scan"]
 
@@ -55,7 +55,7 @@ def scan(source: str | bytes, artifact_path: str) -> Any:
         try:
             data = source.encode()
         except UnicodeEncodeError:
-            return precise.read(text, artifact_path)
+            return _read_precisely(text, artifact_path)
     else:
         data = source
         try:
@@ -68,6 +68,13 @@ def scan(source: str | bytes, artifact_path: str) -> Any:
             return _read_plainly(text)
         except (ValueError, RecursionError):
             pass
+    return _read_precisely(text, artifact_path)
+
+
+def _read_precisely(text: str, artifact_path: str) -> Any:
+    # Loaded when needed: most runs read sound documents only, and its grammar takes time to compile.
+    from eval_quality.value import precise
+
     return precise.read(text, artifact_path)
 
 
@@ -119,7 +126,7 @@ def _fraction(token: str) -> int | float:
     number = float(token)
     if not -MAX_SAFE_INTEGER <= number <= MAX_SAFE_INTEGER:
         raise _NotPlain
-    return precise.normal(number)
+    return normal_number(number)
 
 
 def _constant(_token: str) -> NoReturn:

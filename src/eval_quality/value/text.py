@@ -56,6 +56,13 @@ def quoted(text: str) -> str:
     return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", join_surrogates(literal))
 
 
+def normal_number(number: float) -> int | float:
+    """An integral binary64 number as an `int`, negative zero excepted; any other as it is (spec 01 §3.6 rule 4)."""
+    if number.is_integer() and (number != 0 or repr(number)[0] != "-"):
+        return int(number)
+    return number
+
+
 def js_number(number: int | float) -> str:
     """The number as ECMAScript's `Number::toString` prints it (spec 01 §5 rule 3).
 
