@@ -10,7 +10,7 @@ Steps 1 and 2 are runtime faults, 3 and 4 refusals: nothing is produced from a s
 be seen from here is in §4.7: that an artifact came from a scorer, that the set is complete, that a class is right.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from eval_quality._version import VERSION
@@ -26,6 +26,7 @@ from eval_quality.model.decode import decode, decode_list, to_value
 from eval_quality.model.policy import ScoringPolicy
 from eval_quality.model.stamp import STRENGTH_AGGREGATE_SCHEMA_VERSION, check_stamp
 from eval_quality.value.digest import digest_value
+from eval_quality.value.frozen import FrozenList
 
 INCONSISTENT: Final = "strength-input-inconsistent"
 DISAGREE: Final = "strength-inputs-disagree"
@@ -118,7 +119,7 @@ def _parse(
     evidence: Any, floors: Any, policy: Any
 ) -> tuple[tuple[EvidenceArtifact, ...], Mapping[str, float], ScoringPolicy]:
     """spec 09 §4.1"""
-    for index, value in enumerate(evidence if isinstance(evidence, list | tuple) else ()):
+    for index, value in enumerate(_elements(evidence)):
         check_stamp("evidence-artifact", value, f"EvidenceArtifact[{index}]")
     artifacts = decode_list(EvidenceArtifact, evidence, "EvidenceArtifact[]")
     if not artifacts:
@@ -128,6 +129,10 @@ def _parse(
     declared = to_value(decode(StrengthFloors, floors, "StrengthFloors"))
     check_stamp("scoring-policy", policy, "ScoringPolicy")
     return artifacts, declared, decode(ScoringPolicy, policy, "ScoringPolicy")
+
+
+def _elements(evidence: Any) -> Iterable[Any]:
+    return evidence if type(evidence) in (list, tuple, FrozenList) else ()
 
 
 def _verified(artifact: EvidenceArtifact, path: str) -> _Input:

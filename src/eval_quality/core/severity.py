@@ -10,11 +10,11 @@ Rules:
 from collections.abc import Iterable
 from typing import Final
 
-from eval_quality.model.primitives import SEVERITY_LEVELS
+from eval_quality.model.primitives import SEVERITY_LEVELS, Severity
 
-LOWEST: Final = SEVERITY_LEVELS[0]
+LOWEST: Final[Severity] = SEVERITY_LEVELS[0]
 
-_RANK: Final = {level: rank for rank, level in enumerate(SEVERITY_LEVELS)}
+_RANK: Final[dict[str, int]] = {level: rank for rank, level in enumerate(SEVERITY_LEVELS)}
 
 
 def at_or_above(severity: str, floor: str) -> bool:
@@ -23,6 +23,10 @@ def at_or_above(severity: str, floor: str) -> bool:
     return rank is not None and bound is not None and rank >= bound
 
 
-def highest(severities: Iterable[str]) -> str:
+def highest(severities: Iterable[Severity]) -> Severity:
     """The highest of `severities`; `low` when there is none."""
-    return max(severities, key=lambda level: _RANK[level], default=LOWEST)
+    found: Severity = LOWEST
+    for level in severities:
+        if _RANK[level] > _RANK[found]:
+            found = level
+    return found

@@ -11,6 +11,7 @@ A value that cannot be canonicalized raises `non-canonicalizable-value` naming t
 from collections.abc import Iterator, Mapping, Sequence
 
 from eval_quality.core.ingest.conditions import Quotation
+from eval_quality.model.binding import AbsentBody, ProbeObservedBody, TextBody
 from eval_quality.model.decode import to_value
 from eval_quality.model.evidence import QuotedEvidence
 from eval_quality.model.run_record import Finding, Observation
@@ -78,11 +79,10 @@ def projection(observation: Observation, channel: str, artifact_id: str | None, 
     return _canonical_text(to_value(observation.call_inputs), path)
 
 
-def _tagged(body: object, path: str) -> str | None:
-    kind: str = body.kind
-    if kind == "absent":
+def _tagged(body: ProbeObservedBody, path: str) -> str | None:
+    if isinstance(body, AbsentBody):
         return None
-    return body.value if kind == "text" else _canonical_text(body.value, path)
+    return body.value if isinstance(body, TextBody) else _canonical_text(body.value, path)
 
 
 def _canonical_text(value: object, path: str) -> str:

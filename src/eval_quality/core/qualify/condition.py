@@ -43,32 +43,40 @@ def condition_failures(signature: DefectSignature, path: str) -> Iterator[Qualif
     yield from _disjuncts(predicate, at)
 
 
-def _operand_sites(predicate: Expression, at: str) -> Iterator[OperandSite]:
-    for node in walk(predicate, at):
+def _operand_sites(expression: Expression, at: str) -> Iterator[OperandSite]:
+    for node in walk(expression, at):
         yield from node.operands
+
+
+def _pointer_sites(expression: Expression, at: str) -> Iterator[tuple[str, str]]:
+    """(path, pointer) of every pointer operand, bound ones included."""
+    for site in _operand_sites(expression, at):
+        pointer = site.operand.pointer
+        if isinstance(pointer, str):
+            yield site.path, pointer
 
 
 def _reference_sets(predicate: Expression, at: str) -> Iterator[QualificationFailure]:
     for site in _operand_sites(predicate, at):
-        if site.operand.form == "reference-set":
+        named = site.operand.reference_set
+        if isinstance(named, str):
             yield QualificationFailure(
                 code="condition-reference-set-operand",
                 artifact_path=site.path,
-                detail=f"reference set {quoted(site.operand.reference_set)}: a corpus signature declares none",
+                detail=f"reference set {quoted(named)}: a corpus signature declares none",
             )
 
 
 def _pointers(signature: DefectSignature, at: str, channels: dict[str, None]) -> Iterator[QualificationFailure]:
     kind = signature.interface_kind
-    for site in _operand_sites(signature.condition.predicate, at):
-        if site.operand.form != "pointer" or is_bound(site.operand.pointer):
+    for path, pointer in _pointer_sites(signature.condition.predicate, at):
+        if is_bound(pointer):
             continue
-        pointer = site.operand.pointer
         target = parse_pointer(pointer)
         if target.step_id != OBSERVED_STEP:
             yield QualificationFailure(
                 code="condition-pointer-not-observation-rooted",
-                artifact_path=site.path,
+                artifact_path=path,
                 detail=f"pointer {quoted(pointer)} names step {quoted(target.step_id)}; a signature reads the step "
                 f"{quoted(OBSERVED_STEP)} alone",
             )
@@ -77,14 +85,14 @@ def _pointers(signature: DefectSignature, at: str, channels: dict[str, None]) ->
         if target.channel == "artifact":
             yield QualificationFailure(
                 code="condition-artifact-channel-contract-local",
-                artifact_path=site.path,
+                artifact_path=path,
                 detail=f"pointer {quoted(pointer)} names artifact {quoted(target.artifact_id or '')}, and a written "
                 "file's identifier means something in one contract only",
             )
         if target.channel in FOREIGN_CHANNELS[kind]:
             yield QualificationFailure(
                 code="condition-text-channel-on-api",
-                artifact_path=site.path,
+                artifact_path=path,
                 detail=f"pointer {quoted(pointer)} reads {quoted(target.channel)}, which an interface of kind "
                 f"{quoted(kind)} cannot produce",
             )
@@ -130,19 +138,17 @@ def _disjuncts(predicate: Expression, at: str) -> Iterator[QualificationFailure]
 
 
 def _collection_channel(quantifier: ForAll | ForAny) -> str | None:
-    operand = quantifier.collection
-    if operand.form != "pointer" or is_bound(operand.pointer):
+    pointer = quantifier.collection.pointer
+    if not isinstance(pointer, str) or is_bound(pointer):
         return None
-    return parse_pointer(operand.pointer).channel
+    return parse_pointer(pointer).channel
 
 
 def _named_channels(expression: Expression, bound: str | None) -> tuple[str, ...]:
     """The channels of every pointer of a subtree, first appearance first."""
     named: dict[str, None] = {}
-    for site in _operand_sites(expression, ""):
-        if site.operand.form != "pointer":
-            continue
-        channel = bound if is_bound(site.operand.pointer) else parse_pointer(site.operand.pointer).channel
+    for _, pointer in _pointer_sites(expression, ""):
+        channel = bound if is_bound(pointer) else parse_pointer(pointer).channel
         if channel is not None:
             named[channel] = None
     return tuple(named)

@@ -7,6 +7,8 @@
 
 from collections.abc import Iterable
 
+from msgspec import UNSET
+
 from eval_quality.core.contract.operation import (
     AnyInterface,
     AnyOperation,
@@ -34,7 +36,8 @@ class HomeOperation(Record):
 
 def signature_of(probe: Probe) -> DefectSignature | None:
     """The probe's signature; None for a clean control, which has no such member, and where it is null."""
-    return None if probe.expected_clean else probe.defect_signature
+    signature = probe.defect_signature
+    return None if signature is UNSET else signature
 
 
 def resolve_home_operation(signature: DefectSignature, interfaces: Iterable[AnyInterface]) -> HomeOperation | None:

@@ -47,11 +47,9 @@ def legality_failures(
 
 
 def _unwritable(nodes: tuple[Node, ...], operation: AnyOperation) -> StructuralFailure | None:
-    for node in nodes:
-        for site in node.operands:
-            if site.operand.form != "pointer" or is_bound(site.operand.pointer):
-                continue
-            pointer = site.operand.pointer
+    for site in (site for node in nodes for site in node.operands):
+        pointer = site.operand.pointer
+        if isinstance(pointer, str) and not is_bound(pointer):
             reason = unreachable_in(parse_pointer(pointer), operation)
             if reason is not None:
                 return StructuralFailure(UNREACHABLE_CHECK_EVIDENCE, site.path, f'"{pointer}": {reason}')

@@ -8,7 +8,7 @@ Only with a home operation. For each bound input channel in channel order, for e
 A raw body binds no key and is skipped.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from eval_quality.core.contract.keys import js_order
 from eval_quality.core.contract.operation import AnyOperation, declares_key, request_shape
@@ -52,7 +52,7 @@ def _untyped(
     shape: KeyedShapeDescriptor | None,
     operation: AnyOperation,
 ) -> str | None:
-    types = {} if shape is None else shape.types
+    types: Mapping[str, str | None] = {} if shape is None else shape.types
     if value.form != "matcher" or value.matcher != "type-violating" or types.get(key) is not None:
         return None
     stated = "declares the type as indeterminate" if key in types else "declares no type for it"

@@ -30,6 +30,7 @@ from eval_quality.model.contract import EvalContract
 from eval_quality.model.decode import to_value
 from eval_quality.model.policy import ScoringPolicy
 from eval_quality.model.preflight import PreflightVerdict
+from eval_quality.model.primitives import OutcomeState, Severity
 from eval_quality.model.probe import Probe
 from eval_quality.value.digest import digest_value
 
@@ -71,7 +72,9 @@ def assess(
     `waiver` and `evaluation_fault` are the caller's; no shipped command sets them.
     """
     of_the_set = {"judge": _judge_conduct(contract, readings), "waiver": waiver, "evaluation_fault": evaluation_fault}
-    ladder_severity = {oracle.id: oracle_severity(contract, oracle.id) for oracle in contract.oracles}
+    ladder_severity: dict[str, Severity] = {
+        oracle.id: oracle_severity(contract, oracle.id) for oracle in contract.oracles
+    }
     probe_severity = _probe_severity(contract, probe)
     scored: list[ScoredOutcome] = []
     detailed: list[TrialOutcome] = []
@@ -162,24 +165,25 @@ def _judge_conduct(contract: EvalContract, readings: Sequence[TrialReading]) -> 
     return "malformed" if unscored else "conforming"
 
 
-def _probe_severity(contract: EvalContract, probe: Probe) -> str:
+def _probe_severity(contract: EvalContract, probe: Probe) -> Severity:
     """Severity of the first behaviour the probe names; `low` without one (spec 08 §7 step 3)."""
-    return next((entry.severity for entry in contract.behaviors if entry.id == probe.behavior_id), LOWEST)
+    named = next((entry for entry in contract.behaviors if entry.id == probe.behavior_id), None)
+    return LOWEST if named is None else named.severity
 
 
-def _scored(entry: OracleReading, outcome: OracleOutcome, oracle_severity: str) -> ScoredOutcome:
+def _scored(entry: OracleReading, outcome: OracleOutcome, severity: Severity) -> ScoredOutcome:
     resolved = entry.cited_severity if outcome.resolved_from is not None else None
     return ScoredOutcome(
         oracle_id=entry.oracle_id,
         required=True,
-        severity=resolved or oracle_severity,
+        severity=resolved or severity,
         check_resolved=entry.check_resolution is not None,
         outcome=outcome,
     )
 
 
 def _detailed(
-    entry: OracleReading, outcome: OracleOutcome, probe: Probe, severity: str, trial_index: int
+    entry: OracleReading, outcome: OracleOutcome, probe: Probe, severity: Severity, trial_index: int
 ) -> TrialOutcome:
     return TrialOutcome(
         oracle_id=entry.oracle_id,
@@ -197,14 +201,16 @@ def _detailed(
 
 def _vote(
     readings: Sequence[OracleReading], outcomes: Sequence[OracleOutcome], designated_oracle_id: str | None
-) -> str | None:
+) -> OutcomeState | None:
     """The one state a trial contributes; None for a contract without oracles (spec 08 §7 step 5.5)."""
-    states = [outcome.state for outcome in outcomes]
-    designated = (
-        state for entry, state in zip(readings, states, strict=True) if entry.oracle_id == designated_oracle_id
-    )
-    invalidating = (state for state in states if state in INVALIDATING_STATES)
-    return next((state for candidates in (designated, invalidating, states) for state in candidates), None)
+    states: list[OutcomeState] = [outcome.state for outcome in outcomes]
+    for entry, state in zip(readings, states, strict=True):
+        if entry.oracle_id == designated_oracle_id:
+            return state
+    for state in states:
+        if state in INVALIDATING_STATES:
+            return state
+    return states[0] if states else None
 
 
 def _strength(

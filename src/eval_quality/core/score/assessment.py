@@ -10,6 +10,7 @@ from typing import NamedTuple
 from eval_quality.core.ingest.conditions import Condition, Quotation
 from eval_quality.core.score.outcome import OracleOutcome
 from eval_quality.model.artifact import CoverageGap, Trials, UncitedFindingGap
+from eval_quality.model.primitives import Severity
 
 
 class ScoredOutcome(NamedTuple):
@@ -17,7 +18,7 @@ class ScoredOutcome(NamedTuple):
 
     oracle_id: str
     required: bool
-    severity: str
+    severity: Severity
     check_resolved: bool
     outcome: OracleOutcome
 

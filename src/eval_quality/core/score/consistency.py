@@ -41,7 +41,7 @@ class Inconsistency(NamedTuple):
 def inconsistencies(scored: Scored) -> Iterator[Inconsistency]:
     """Every failing equality, in the order of the chapter."""
     completed = scored.trials.completed_attempts
-    attempts = frozenset(completed)
+    attempts = set(completed)
     # 1
     if len(attempts) != len(completed) or len(completed) != scored.trials.completed:
         yield Inconsistency(
@@ -83,7 +83,7 @@ def _entry(
     at: tuple[str | int, ...],
     entry: ReducedProbeOutcome,
     outcomes: Sequence[TrialOutcome],
-    attempts: frozenset[int],
+    attempts: set[int],
 ) -> Iterator[Inconsistency]:
     own = [outcome for outcome in outcomes if outcome.probe_id == entry.probe_id]
     if any(outcome.severity != entry.severity for outcome in own):

@@ -11,7 +11,7 @@ Basis strings are members of the artifact and of its digest.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from eval_quality.core.ingest.conditions import (
     Condition,
@@ -38,6 +38,10 @@ FAILURE_STATES: Final = ("missed", "abstained", "bypassed", "false-positive")
 """States that fail at or above the severity floor and raise concerns below it (spec 09 §2.5)."""
 
 
+BasisOf: TypeAlias = Callable[[Assessment], Iterable[str]]
+"""What a row has to say about a run; nothing when it does not fire."""
+
+
 class LadderRow(NamedTuple):
     """One row: its name, the modes it is read in, what fires it in words, and the basis strings it gives.
 
@@ -47,7 +51,7 @@ class LadderRow(NamedTuple):
 
     name: str
     fires: str
-    basis: Callable[[Assessment], Iterable[str]]
+    basis: BasisOf
     modes: tuple[str, ...] = BOTH
     evidence: bool = False
 
@@ -89,26 +93,31 @@ def _once(fires: bool, text: str) -> tuple[str, ...]:
     return (text,) if fires else ()
 
 
+def _row(name: str, fires: str, basis: BasisOf, modes: tuple[str, ...] = BOTH, evidence: bool = False) -> LadderRow:
+    """A row; a plain function, so that a checker knows what the lambdas take."""
+    return LadderRow(name, fires, basis, modes, evidence)
+
+
 # spec 09 §2.1
-INVALID_ROWS: Final = (
-    LadderRow(
+INVALID_ROWS: Final[tuple[LadderRow, ...]] = (
+    _row(
         "invalidating-state",
         "outcome in state `oracle-error`, `judge-error` or `infrastructure-error`",
         lambda run: (
             f"oracle {entry.oracle_id} resolved {entry.outcome.state}" for entry in _in_state(run, INVALIDATING_STATES)
         ),
     ),
-    LadderRow(
+    _row(
         "failed-preflight",
         "pre-flight did not pass",
         lambda run: _once(not run.preflight_passed, "pre-flight verdict did not pass"),
     ),
-    LadderRow(
+    _row(
         "isolation-manifest-violation",
         "isolation violation",
         lambda run: (f"isolation manifest violation: {violation}" for violation in run.isolation_violations),
     ),
-    LadderRow(
+    _row(
         "re-execution-cap-breach",
         "more invalidated attempts than the re-execution cap",
         lambda run: _once(
@@ -117,7 +126,7 @@ INVALID_ROWS: Final = (
             f"{run.re_execution_cap}",
         ),
     ),
-    LadderRow(
+    _row(
         "disposition-missing",
         "outcome without a disposition",
         lambda run: (
@@ -125,7 +134,7 @@ INVALID_ROWS: Final = (
             for entry in _with_condition(run, NO_DISPOSITION)
         ),
     ),
-    LadderRow(
+    _row(
         "required-check-unresolved",
         "outcome whose oracle has no check",
         lambda run: (
@@ -134,14 +143,14 @@ INVALID_ROWS: Final = (
             if entry.required and not entry.check_resolved
         ),
     ),
-    LadderRow(
+    _row(
         "selector-ambiguity",
         "outcome with an ambiguous step",
         lambda run: (
             f"oracle {entry.oracle_id}: selector ambiguity" for entry in _with_condition(run, AMBIGUOUS_SELECTOR)
         ),
     ),
-    LadderRow(
+    _row(
         "unwitnessed-claim",
         "outcome with an unwitnessed detection claim",
         lambda run: (
@@ -149,7 +158,7 @@ INVALID_ROWS: Final = (
             for entry in _with_condition(run, UNWITNESSED_CLAIM)
         ),
     ),
-    LadderRow(
+    _row(
         "unwitnessed-quotation",
         "quotation that no cited observation contains",
         lambda run: (
@@ -157,7 +166,7 @@ INVALID_ROWS: Final = (
             for entry in run.unwitnessed_quotations
         ),
     ),
-    LadderRow(
+    _row(
         "duplicate-record-identifier",
         "identifier carried twice within a record",
         lambda run: (
@@ -165,7 +174,7 @@ INVALID_ROWS: Final = (
             for entry in _conditions(run, DuplicateRecordIdentifier)
         ),
     ),
-    LadderRow(
+    _row(
         "dangling-citation",
         "finding citing an observation the record lacks",
         lambda run: (
@@ -173,7 +182,7 @@ INVALID_ROWS: Final = (
             for entry in _conditions(run, DanglingCitation)
         ),
     ),
-    LadderRow(
+    _row(
         "dangling-disposition-citation",
         "disposition citing an observation the record lacks",
         lambda run: (
@@ -182,7 +191,7 @@ INVALID_ROWS: Final = (
             for entry in _conditions(run, DanglingDispositionCitation)
         ),
     ),
-    LadderRow(
+    _row(
         "forbidden-input-not-withheld",
         "forbidden input the evaluator could see",
         lambda run: (
@@ -191,7 +200,7 @@ INVALID_ROWS: Final = (
             for name in entry.inputs
         ),
     ),
-    LadderRow(
+    _row(
         "cross-artifact-disagreement",
         "field on which record and manifest differ",
         lambda run: (
@@ -200,12 +209,12 @@ INVALID_ROWS: Final = (
             for entry in _conditions(run, CrossArtifactDisagreement)
         ),
     ),
-    LadderRow(
+    _row(
         "evaluator-configuration-absent",
         "trial without an evaluator configuration",
         lambda run: ("evaluator configuration absent" for _ in _conditions(run, EvaluatorConfigurationAbsent)),
     ),
-    LadderRow(
+    _row(
         "evaluator-configuration-digest-mismatch",
         "record that names another configuration",
         lambda run: (
@@ -214,7 +223,7 @@ INVALID_ROWS: Final = (
             for entry in _conditions(run, EvaluatorConfigurationDigestMismatch)
         ),
     ),
-    LadderRow(
+    _row(
         "judge-result-unscored",
         "judge result without a score",
         lambda run: (
@@ -222,7 +231,7 @@ INVALID_ROWS: Final = (
             for entry in _conditions(run, JudgeResultUnscored)
         ),
     ),
-    LadderRow(
+    _row(
         "trial-set-field-disagreement",
         "disagreement within the trial set, or with the supplied contract",
         lambda run: (f"trial-set field disagreement: {text}" for text in run.disagreements),
@@ -230,8 +239,8 @@ INVALID_ROWS: Final = (
 )
 
 # spec 09 §2.2
-FAIL_ROWS: Final = (
-    LadderRow(
+FAIL_ROWS: Final[tuple[LadderRow, ...]] = (
+    _row(
         "behavioural-failure-at-or-above-floor",
         "outcome in a failure state, severity at or above the floor",
         lambda run: (
@@ -240,32 +249,32 @@ FAIL_ROWS: Final = (
             if at_or_above(entry.severity, run.severity_floor)
         ),
     ),
-    LadderRow(
+    _row(
         "evidence-incomplete",
         "evidence reported incomplete",
         lambda run: _once(run.evidence.reported_incomplete, "evidence reported incomplete"),
     ),
-    LadderRow(
+    _row(
         "evidence-over-truncated",
         "evidence truncated past its bound",
         lambda run: _once(run.evidence.over_truncated, "evidence truncated past its disclosed bound"),
     ),
-    LadderRow(
+    _row(
         "evidence-unavailable",
         "evidence unavailable",
         lambda run: _once(run.evidence.unavailable, "evidence unavailable"),
     ),
-    LadderRow(
+    _row(
         "evidence-internally-inconsistent",
         "evidence inconsistent with itself",
         lambda run: _once(run.evidence.internally_inconsistent, "evidence internally inconsistent"),
     ),
-    LadderRow(
+    _row(
         "lineage-chain-inconsistent",
         "presented lineage chain broken",
         lambda run: _once(not all(run.remediation), "presented lineage chain is internally inconsistent"),
     ),
-    LadderRow(
+    _row(
         "evaluator-recommendation-fail",
         "recommendation `FAIL`",
         lambda run: _once(run.evaluator_recommendation == "FAIL", "evaluator recommendation FAIL"),
@@ -274,8 +283,8 @@ FAIL_ROWS: Final = (
 )
 
 # spec 09 §2.3
-CONCERNS_ROWS: Final = (
-    LadderRow(
+CONCERNS_ROWS: Final[tuple[LadderRow, ...]] = (
+    _row(
         "behavioural-failure-below-floor",
         "outcome in a failure state, severity below the floor",
         lambda run: (
@@ -284,7 +293,7 @@ CONCERNS_ROWS: Final = (
             if not at_or_above(entry.severity, run.severity_floor)
         ),
     ),
-    LadderRow(
+    _row(
         "coverage-gap-at-or-above-floor",
         "unsatisfied coverage gap, severity at or above the floor",
         lambda run: (
@@ -293,7 +302,7 @@ CONCERNS_ROWS: Final = (
             if not gap.satisfied and at_or_above(gap.severity, run.severity_floor)
         ),
     ),
-    LadderRow(
+    _row(
         "finding-confidence-below-threshold",
         "finding less confident than the policy asks",
         lambda run: (
@@ -302,14 +311,14 @@ CONCERNS_ROWS: Final = (
             if entry.confidence < run.confidence_threshold
         ),
     ),
-    LadderRow(
+    _row(
         "uncited-defect-finding",
         "defect finding that names no oracle",
         lambda run: (
             f"finding {entry.finding_id}: defect finding citing no oracle" for entry in run.uncited_defect_findings
         ),
     ),
-    LadderRow(
+    _row(
         "below-minimum-trial-count",
         "fewer completed trials than the policy asks",
         lambda run: _once(
@@ -318,13 +327,13 @@ CONCERNS_ROWS: Final = (
         ),
         evidence=True,
     ),
-    LadderRow(
+    _row(
         "oracle-unreached",
         "outcome in state `unreached`",
         lambda run: (f"oracle {entry.oracle_id} resolved unreached" for entry in _in_state(run, ("unreached",))),
         evidence=True,
     ),
-    LadderRow(
+    _row(
         "evaluator-recommendation-concerns",
         "recommendation `CONCERNS`",
         lambda run: _once(run.evaluator_recommendation == "CONCERNS", "evaluator recommendation CONCERNS"),
@@ -333,8 +342,8 @@ CONCERNS_ROWS: Final = (
 )
 
 # spec 09 §2.4
-WAIVED_ROWS: Final = (
-    LadderRow(
+WAIVED_ROWS: Final[tuple[LadderRow, ...]] = (
+    _row(
         "waiver-honoured",
         "outcome whose waiver was honoured",
         lambda run: (

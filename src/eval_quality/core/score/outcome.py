@@ -11,9 +11,10 @@ The truth value of a check decides no state: only `insufficient-evidence` is rea
 facts come from (`score/trial.py`), and what a state does to a verdict (`score/ladder.py`).
 """
 
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from eval_quality.core.decision import Fact, Guard, Row, every, first
+from eval_quality.model.primitives import OutcomeState
 
 PROBE_CLASSES: Final = ("defect", "gameability", "zero-action", "canary")
 BUCKETS: Final = ("mapped", "unmapped", "dangling", "signatureless")
@@ -76,10 +77,13 @@ class Facts(NamedTuple):
         return self.check == ("true" if self.holds_expected else "false")
 
 
+Corroboration: TypeAlias = Literal["agrees", "disagrees", "not-evaluable"]
+
+
 class Outcome(NamedTuple):
     """The state ladder's answer: the state, and whether `resolvedFrom` is the cited finding."""
 
-    state: str
+    state: OutcomeState
     cites: bool = False
 
 
@@ -156,7 +160,7 @@ STATE_LADDER: Final[tuple[Row[Outcome], ...]] = (
 """Stage B: the first row that holds gives the provisional state."""
 
 # spec 08 §6.4
-WAIVERS: Final[tuple[Row[str | None], ...]] = (
+WAIVERS: Final[tuple[Row[OutcomeState | None], ...]] = (
     Row("waiver-honoured", (_fact("waiver", "applied-condition-met"), _fact("state", "missed")), "not-applicable"),
     Row("waiver-bypassed", (_fact("waiver", "applied-condition-unmet"), _fact("state", "missed")), "bypassed"),
     Row("no-waiver", (), None),
@@ -164,7 +168,7 @@ WAIVERS: Final[tuple[Row[str | None], ...]] = (
 """Stage C: only `missed` can be waived; None leaves the state alone."""
 
 # spec 08 §6.5
-CORROBORATION: Final[tuple[Row[str], ...]] = (
+CORROBORATION: Final[tuple[Row[Corroboration], ...]] = (
     Row("disposition-unsupported", _UNSUPPORTED, "disagrees"),
     Row("disposition-contradicts-evidence", (_fact("disposition", "violated"), _UNCITED), "disagrees"),
     Row("disposition-contradicts-evidence", (_fact("disposition", "held", "not-attempted"), _CITED), "disagrees"),
@@ -186,8 +190,8 @@ class OracleOutcome(NamedTuple):
     rule: str
     waiver_rule: str | None
     corroboration_rule: str
-    state: str
-    corroboration: str
+    state: OutcomeState
+    corroboration: Corroboration
     resolved_from: str | None
     declined_finding_ids: tuple[str, ...]
     invalidating_conditions: tuple[str, ...]

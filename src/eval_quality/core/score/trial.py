@@ -37,6 +37,7 @@ from eval_quality.model.artifact import UncitedFindingGap
 from eval_quality.model.contract import EvalContract, Oracle
 from eval_quality.model.expression import CheckResolution, Expression
 from eval_quality.model.policy import ScoringPolicy
+from eval_quality.model.primitives import OracleVerdict, Severity
 from eval_quality.model.probe import Probe
 from eval_quality.model.run_record import DefectFinding
 
@@ -47,9 +48,9 @@ class OracleReading(NamedTuple):
     oracle_id: str
     facts: Facts
     cited_finding_id: str | None
-    cited_severity: str | None
+    cited_severity: Severity | None
     """Severity of the one finding of the trial that carries the cited identifier; None when it is not one."""
-    disposition: str
+    disposition: OracleVerdict
     """The single disposition, `not-attempted` when there is none or more than one (spec 09 §3.5)."""
     selected_observation_ids: tuple[str, ...]
     check_resolution: CheckResolution | None
@@ -190,7 +191,7 @@ class TrialReader:
             raise RuntimeFault("operator-cannot-accept-operand", path, str(refused)) from refused
 
 
-def oracle_severity(contract: EvalContract, oracle_id: str) -> str:
+def oracle_severity(contract: EvalContract, oracle_id: str) -> Severity:
     """The highest severity among the behaviours that list the oracle; `low` when none does (spec 08 §7.1)."""
     return highest(behavior.severity for behavior in contract.behaviors if oracle_id in behavior.oracles)
 
@@ -199,8 +200,10 @@ def addressed_steps(check: Expression | None) -> frozenset[str]:
     """The steps a check addresses, collections of quantifiers included (spec 08 §6.1)."""
     if check is None:
         return frozenset()
-    pointers = (site.operand for node in walk(check, "") for site in node.operands if site.operand.form == "pointer")
-    return frozenset(parse_pointer(operand.pointer).step_id for operand in pointers if not is_bound(operand.pointer))
+    pointers = (site.operand.pointer for node in walk(check, "") for site in node.operands)
+    return frozenset(
+        parse_pointer(pointer).step_id for pointer in pointers if isinstance(pointer, str) and not is_bound(pointer)
+    )
 
 
 def _selections(addressed: Sequence[Selection]) -> str:
@@ -218,7 +221,7 @@ def _cited_by_oracle(trial: ValidatedObservations) -> Mapping[str, str]:
     return {oracle_id: ids[0] for oracle_id, ids in naming.items() if len(ids) == 1}
 
 
-def _dispositions(trial: ValidatedObservations) -> Mapping[str, tuple[str, bool]]:
+def _dispositions(trial: ValidatedObservations) -> Mapping[str, tuple[OracleVerdict, bool]]:
     """Each oracle's single disposition and whether it cites anything; two of them count as none."""
     occurrences = Counter(entry.oracle_id for entry in trial.dispositions)
     return {
@@ -228,7 +231,7 @@ def _dispositions(trial: ValidatedObservations) -> Mapping[str, tuple[str, bool]
     }
 
 
-def _severities(trial: ValidatedObservations) -> Mapping[str, str]:
+def _severities(trial: ValidatedObservations) -> Mapping[str, Severity]:
     """Severity by finding id, of the identifiers that exactly one finding carries."""
     occurrences = Counter(finding.finding_id for finding in trial.findings)
     return {finding.finding_id: finding.severity for finding in trial.findings if occurrences[finding.finding_id] == 1}
