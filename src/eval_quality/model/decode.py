@@ -176,7 +176,7 @@ def _attempt(kind: Any, value: Any, artifact_path: str) -> tuple[Any, tuple[Prob
             pass
     from eval_quality.model.explain import explain
 
-    return None, explain(kind, frozen)
+    return None, explain(kind, frozen) or (Problem((), "invalid_type", "is refused"),)
 
 
 def branch_of(kind: type[Record], value: Any) -> type[Record] | None:
