@@ -1,0 +1,132 @@
+"""The `regex` operator: ECMA-262 matching behind two static gates (spec 05 §5.7.6).
+
+1. The pattern must compile as an ECMA-262 expression without flags.
+2. Gate one refuses a quantified group that holds a quantifier, whatever the value.
+3. Gate two refuses a match whose estimated steps, (1 + quantifiers) x (value length in UTF-16 code units), exceed the
+   budget.
+4. Then the pattern is searched anywhere in the value.
+
+Gates read a stripped copy of the pattern: escapes and class contents cannot quantify anything. They run before the
+engine sees the value. One cap is ours: more alternatives than `MAX_ALTERNATIVES` are refused before compilation,
+because the engine's compiler recurses once per alternative and a long enough pattern would end the process.
+
+Text and pattern reach the engine, which works by code point, one character per UTF-16 code unit (`code_units`).
+"""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from eval_quality.core.evaluation import code_units
+from eval_quality.errors import RuntimeFault
+from eval_quality.value.text import quoted, utf16_length
+
+MAX_ALTERNATIVES: Final = 4096
+
+_ESCAPE: Final = re.compile(r"\\[^\n\r\u2028\u2029]")
+_CLASS: Final = re.compile(r"\[[^\]]*\]")
+_GROUP_MARKER: Final = re.compile(r"\?(?:[:=!]|<[=!]?[^>]*>)")
+_QUANTIFIER: Final = re.compile(r"[*+?]|\{[0-9]+(?:,[0-9]*)?\}")
+_INNER_QUANTIFIER: Final = re.compile(r"[*+?{]")
+
+
+class _Pattern(NamedTuple):
+    """One compiled pattern with what the gates know about it."""
+
+    search: Callable[[str], bool]
+    nested_quantifier: bool
+    quantifiers: int
+
+
+class _Refused(Exception):
+    """A pattern that cannot be compiled; carries the fault's code and the reason."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        self.code = code
+        self.reason = reason
+        super().__init__(reason)
+
+
+def matches(pattern: str, value: str, step_budget: int, artifact_path: str) -> bool:
+    """Whether `pattern` matches anywhere in `value`.
+
+    Raises `RuntimeFault` at `artifact_path`: `operator-cannot-accept-operand` for a pattern that is not ECMA-262,
+    `budget-exhausted` for a pattern that either gate stops.
+    """
+    try:
+        compiled = _compile(pattern)
+    except _Refused as refusal:
+        raise RuntimeFault(refusal.code, artifact_path, f"pattern {quoted(pattern)} {refusal.reason}") from refusal
+    if compiled.nested_quantifier:
+        reason = "applies a quantifier to a group that holds one, so its cost has no useful bound"
+        raise RuntimeFault("budget-exhausted", artifact_path, f"pattern {quoted(pattern)} {reason}")
+    estimate = (1 + compiled.quantifiers) * utf16_length(value)
+    if estimate > step_budget:
+        reason = f"needs an estimated {estimate} steps over this value where the budget is {step_budget}"
+        raise RuntimeFault("budget-exhausted", artifact_path, f"pattern {quoted(pattern)} {reason}")
+    return compiled.search(value)
+
+
+@lru_cache(maxsize=256)
+def _compile(pattern: str) -> _Pattern:
+    """Compile once per pattern; raises `_Refused`."""
+    if pattern.count("|") >= MAX_ALTERNATIVES:
+        raise _Refused("budget-exhausted", f"has more than {MAX_ALTERNATIVES} alternatives")
+    search = _searcher(pattern)
+    stripped = _CLASS.sub("[]", _ESCAPE.sub("_", pattern))
+    return _Pattern(search, _has_nested_quantifier(stripped), len(_QUANTIFIER.findall(stripped)))
+
+
+def _searcher(pattern: str) -> Callable[[str], bool]:
+    """A search function over the engine; the engine is imported by the first contract that matches anything."""
+    import regress
+
+    def engine(source: str) -> "regress.Regex":
+        try:
+            return regress.Regex(source)
+        except regress.RegressError as error:
+            raise _Refused("operator-cannot-accept-operand", f"is not valid ECMA-262: {error}") from error
+
+    if code_units.pattern_needs_units(pattern):
+        plain = None
+    else:
+        plain = engine(pattern)
+
+    by_unit: regress.Regex | None = None
+
+    def unit_engine() -> "regress.Regex":
+        nonlocal by_unit
+        if by_unit is None:
+            try:
+                source = code_units.pattern_to_units(pattern)
+            except code_units.RangeOutOfOrder as error:
+                raise _Refused("operator-cannot-accept-operand", f"is not valid ECMA-262: {error}") from error
+            by_unit = engine(source)
+        return by_unit
+
+    if plain is None:
+        unit_engine()
+
+    def search(value: str) -> bool:
+        if plain is not None and not code_units.text_needs_units(value):
+            return plain.find(value) is not None
+        return unit_engine().find(code_units.text_to_units(value)) is not None
+
+    return search
+
+
+def _has_nested_quantifier(stripped: str) -> bool:
+    """Gate one, over the stripped pattern."""
+    opened: list[int] = []
+    for position, character in enumerate(stripped):
+        if character == "(":
+            opened.append(position)
+        elif character == ")" and opened:
+            start = opened.pop() + 1
+            if not _QUANTIFIER.match(stripped, position + 1):
+                continue
+            marker = _GROUP_MARKER.match(stripped, start, position)
+            if _INNER_QUANTIFIER.search(stripped, marker.end() if marker else start, position):
+                return True
+    return False
