@@ -29,7 +29,10 @@ class Row(NamedTuple, Generic[Value]):
 
 def holds(guard: Guard, facts: object) -> bool:
     """Whether every entry of `guard` admits the value that `facts` has under that name."""
-    return all(getattr(facts, name) in admitted for name, admitted in guard)
+    for name, admitted in guard:
+        if getattr(facts, name) not in admitted:
+            return False
+    return True
 
 
 def first(table: Iterable[Row[Value]], facts: object) -> Row[Value]:
