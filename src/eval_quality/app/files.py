@@ -11,8 +11,8 @@ Reading (spec 10 §2.4, §3):
 5. The bytes go through the scanner (spec 01 §3), whose value is the only one used.
 
 Writing (spec 10 §1.2 rule 4, §4): parents are created, the bytes go to a temporary file beside the target, which is
-then renamed over it: a reader sees the old file or the new one, never half of one, and nothing is left behind when writing
-fails. A symbolic link as target stays, and the file it names is replaced.
+then renamed over it: a reader sees the old file or the new one, never half of one, and nothing is left behind when
+writing fails. A symbolic link as target stays, and the file it names is replaced.
 """
 
 import errno

@@ -17,13 +17,14 @@ KINDS: Final = (
     "isolation-manifest",
     "evaluator-configuration",
     "probe",
-    "artifact-reference",
     "private-artifact-manifest",
     "preflight-verdict",
     "scoring-policy",
     "evidence-artifact",
     "strength-aggregate",
 )
+"""Every registry key of a document with a stamp; an artifact reference has none."""
+
 CHAIN_ONLY: Final = ("--brief", "--evaluator-configuration", "--isolation-manifest", "--probe", "--record")
 
 
