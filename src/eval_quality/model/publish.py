@@ -61,8 +61,8 @@ def schema(registry_key: str) -> Schema:
     kind = registry.kind_of(registry_key)
     publisher = _Publisher()
     if isinstance(kind, type) and issubclass(kind, Record):
-        branches = [shape.type_info(branch) for branch in kind.branches().values()]
-        body = {"oneOf": [publisher.of(branch) for branch in branches]} if branches else publisher.record(kind)
+        branches = [publisher.branch(branch, kind.BRANCH_KEY, literal) for literal, branch in kind.branches().items()]
+        body = {"oneOf": branches} if branches else publisher.record(kind)
     else:
         body = publisher.of(shape.type_info(kind))
     if kind is SealedRunRecord:
@@ -129,6 +129,12 @@ class _Publisher:
                 return self._union(node)
             case _:
                 return self._named(node.cls.__name__, lambda: self.record(node.cls))
+
+    def branch(self, kind: type[Record], key: str | None, literal: Any) -> Schema:
+        """A reference to one branch of a root union, with its key narrowed to its own literal."""
+        reference = self.of(shape.type_info(kind))
+        self.definitions[kind.__name__]["properties"][key] = {"const": literal}
+        return reference
 
     def record(self, kind: type[Record]) -> Schema:
         """The schema of a record, not as a reference."""
