@@ -73,6 +73,12 @@ def _number(error: OSError) -> int:
     return error.errno if error.errno is not None else errno.EIO
 
 
+def _refuse_nul(path: str) -> None:
+    """No file has a NUL in its name, and the operating system never gets to say so."""
+    if "\0" in path:
+        raise PathError("open", path, errno.ENOENT)
+
+
 def read_bytes(path: str, flag: str, artifact_path: str) -> bytes:
     """The bytes of the input named by `flag`; "-" is standard input.
 
@@ -86,12 +92,11 @@ def read_bytes(path: str, flag: str, artifact_path: str) -> bytes:
             return _drain(stream.buffer.fileno(), flag, artifact_path)
         except OSError as error:
             raise PathError("read", path, _number(error)) from error
+    _refuse_nul(path)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise PathError("open", path, _number(error)) from error
-    except ValueError as error:  # a NUL inside the path never reaches the operating system
-        raise PathError("open", path, errno.ENOENT) from error
     try:
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
@@ -177,6 +182,7 @@ def _never_came(flag: str, artifact_path: str, seconds: int) -> RuntimeFault:
 
 def write_atomic(path: str, data: bytes) -> None:
     """Replace the file at `path` by `data`, creating its parent directories. Raises `PathError`."""
+    _refuse_nul(path)
     target = os.path.realpath(path)
     parent = os.path.dirname(target)
     try:
@@ -185,8 +191,6 @@ def write_atomic(path: str, data: bytes) -> None:
         # A file where a directory is needed reads EEXIST here and ENOTDIR one level down: it is one mistake.
         number = errno.ENOTDIR if error.errno == errno.EEXIST else _number(error)
         raise PathError("mkdir", os.path.dirname(path) or ".", number) from error
-    except ValueError as error:
-        raise PathError("open", path, errno.ENOENT) from error
     mode = _mode_of_existing(path, target)
     temporary = os.path.join(parent, f".{os.path.basename(target)[:200]}.{os.urandom(6).hex()}.tmp")
     try:
