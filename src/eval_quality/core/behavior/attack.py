@@ -13,6 +13,7 @@ Every bound is one-sided at `ALPHA` over all probes. A probe without samples is 
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 import msgspec
@@ -132,7 +133,9 @@ def _leaves(value: Any) -> list[tuple[str, str]]:
 
 def _template(request: JsonObject, masks: _Masks) -> str:
     pattern = masks.of(request)
-    return "|".join(f"{path}={pattern.sub('<action>', text)}" for path, text in _leaves(_without_options(request["given"])))
+    return "|".join(
+        f"{path}={pattern.sub('<action>', text)}" for path, text in _leaves(_without_options(request["given"]))
+    )
 
 
 def blind_probes(requests: Sequence[JsonObject]) -> list[Probe]:
@@ -238,7 +241,7 @@ def probes_with_truth(requests: Sequence[JsonObject], truth: Mapping[str, Truth]
         for path, text in _leaves(_without_options(request["given"])):
             # White space separates what stands before the name from what stands after it: both are clues.
             tokens = [path, *re.findall(r"[\w<>-]+", pattern.sub("<action>", text).lower())]
-            found |= {*tokens, *(" ".join(pair) for pair in zip(tokens, tokens[1:], strict=False))}
+            found |= {*tokens, *(" ".join(pair) for pair in pairwise(tokens))}
         return found
 
     sizes: dict[str, list[int]] = {}
@@ -286,9 +289,7 @@ def _size(request: JsonObject) -> int:
     return len(canonical(request["given"]))
 
 
-def _mentions(
-    requests: Sequence[JsonObject], truth: Mapping[str, Truth], masks: _Masks
-) -> dict[str, list[Sample]]:
+def _mentions(requests: Sequence[JsonObject], truth: Mapping[str, Truth], masks: _Masks) -> dict[str, list[Sample]]:
     """Per family, each action its requests recommend, with every masked context it stands in."""
     contexts: dict[str, dict[str, list[str]]] = {}
     sides: dict[str, Truth] = {}
@@ -319,7 +320,9 @@ def _names(labels: Sequence[Truth]) -> dict[str, list[Sample]]:
     groups: dict[str, list[Sample]] = {}
     for label in {label.family: label for label in labels}.values():
         if label.forbidden is not None:
-            sides = sorted(((label.expected, "expected"), (label.forbidden, "forbidden")), key=lambda side: sha_order(side[0]))
+            sides = sorted(
+                ((label.expected, "expected"), (label.forbidden, "forbidden")), key=lambda side: sha_order(side[0])
+            )
             groups[label.family] = [
                 Sample(label.family, side, frozenset(re.findall(r"[a-z0-9]+", name.lower()))) for name, side in sides
             ]

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from eval_quality.core.behavior.jsonish import JsonObject
+from eval_quality.core.behavior.jsonish import JsonObject, as_list
 from eval_quality.core.behavior.maturity import Standard
 from eval_quality.core.behavior.plan import Case, Plan
 from eval_quality.core.behavior.score import recomputed
@@ -101,18 +101,21 @@ def best_constant(cases: Sequence[Case]) -> JsonObject:
 
 
 def _frozen(value: Any) -> Any:
-    return tuple(sorted(value)) if isinstance(value, list) else value
+    items = as_list(value)
+    return value if items is None else tuple(sorted(items))
 
 
 def _thawed(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+    return value if isinstance(value, str) else list(value)
 
 
 def _outcome(answer: Any, case: Case) -> tuple[bool, bool]:
     return recomputed(answer, case.expected, case.forbidden)
 
 
-def battery(plan: Plan, standard: Standard, skill_ids: Collection[str] | None = None) -> dict[str, dict[str, JsonObject]]:
+def battery(
+    plan: Plan, standard: Standard, skill_ids: Collection[str] | None = None
+) -> dict[str, dict[str, JsonObject]]:
     """Per skill and degenerate responder: how many cases it passes, its violations, and whether it would be PASS.
 
     Only thresholds count here, never a minimum of cases or a confidence: those ask for more proof of a good answer,

@@ -12,8 +12,11 @@ from typing import Final
 K1: Final = 1.2
 B: Final = 0.75
 STOP_WORDS: Final = frozenset(
-    "a an and are as at be by for from has have how i in into is it its of on or that the this to was what when where "
-    "which who will with you your use used using".split()
+    (
+        *("a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "has", "have", "how", "i", "in", "into"),
+        *("is", "it", "its", "of", "on", "or", "that", "the", "this", "to", "was", "what", "when", "where", "which"),
+        *("who", "will", "with", "you", "your", "use", "used", "using"),
+    )
 )
 
 

@@ -49,7 +49,7 @@ def _is_security(state: Mapping[str, Any]) -> bool:
 
 def completion(given: Mapping[str, Any]) -> Completion:
     """`fresh` and `completionAllowed` of one case's state over the initial state."""
-    state = {**INITIAL_STATE, **(as_object(given.get("state")) or {})}
+    state: JsonObject = {**INITIAL_STATE, **(as_object(given.get("state")) or {})}
     mutated = as_integer(state["mutationGeneration"]) or 0
     verified = as_integer(state["verifiedGeneration"])
     accepted = (*ACCEPTED, "security") if _is_security(state) else ACCEPTED

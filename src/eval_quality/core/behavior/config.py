@@ -208,7 +208,9 @@ def _evaluators(value: Any, problems: list[Problem]) -> dict[str, Evaluator] | N
             and bool(argv) == (entry.get("kind") == "command")
         )
         if not sound or benchmark is None or holdout is None or outcome is None:
-            wanted = "expected {kind, benchmark, holdout, result, subjects?} with relative paths, and argv for a command"
+            wanted = (
+                "expected {kind, benchmark, holdout, result, subjects?} with relative paths, and argv for a command"
+            )
             problems.append(Problem(("deterministic", skill_id), "shape", wanted))
             continue
         result[skill_id] = Evaluator(entry["kind"], benchmark, holdout, outcome, tuple(subjects), tuple(argv))

@@ -115,9 +115,7 @@ def evidence_rows(cases: Sequence[Case], verdicts: Mapping[str, Verdict]) -> lis
     return rows
 
 
-def evidence_document(
-    rows: Sequence[JsonObject], digests: Digests, provider_id: str, captured_at: str
-) -> JsonObject:
+def evidence_document(rows: Sequence[JsonObject], digests: Digests, provider_id: str, captured_at: str) -> JsonObject:
     """The evidence document of scored rows (spec 11 §7.4, §8)."""
     passed = sum(row["passed"] for row in rows)
     return {
@@ -126,13 +124,19 @@ def evidence_document(
         "providerId": provider_id,
         "total": len(rows),
         "passed": passed,
-        "passRate": passed / len(rows) if rows else 0,
+        "passRate": rate_of(passed, len(rows)),
         "forbiddenViolations": sum(row["forbiddenViolated"] for row in rows),
         "cases": list(rows),
         "corpusSha256": digests.corpus,
         "oracleSha256": digests.oracle,
         "capturedAt": captured_at,
     }
+
+
+def rate_of(passed: int, total: int) -> int | float:
+    """passed/total, whole numbers without a fraction; 0 for nothing (spec 11 §7.4)."""
+    rate = passed / total if total else 0
+    return int(rate) if rate in (0, 1) else rate
 
 
 class Loaded(msgspec.Struct, frozen=True):
@@ -198,9 +202,7 @@ def check_rows(rows: Sequence[JsonObject], cases: Sequence[Case]) -> Loaded:
             return Loaded(VERDICT, f"case {case.case_id} does not have the verdict its answer earns")
         answered = "response" in row
         malformed = not answered and row.get("error") == MALFORMED
-        results.append(
-            CaseResult(case.category, case.skill_id, case.case_id, passed, violated, answered, malformed)
-        )
+        results.append(CaseResult(case.category, case.skill_id, case.case_id, passed, violated, answered, malformed))
     return Loaded(None, "fresh", results=tuple(results))
 
 
@@ -211,7 +213,7 @@ def check_aggregates(document: Mapping[str, Any]) -> Loaded:
     counted = {
         "passed": passed,
         "forbiddenViolations": sum(row["forbiddenViolated"] for row in rows),
-        "passRate": passed / len(rows) if rows else 0,
+        "passRate": rate_of(passed, len(rows)),
     }
     for name, number in counted.items():
         if not json_equal(document[name], number):

@@ -52,10 +52,10 @@ def _frame_only(value: Any) -> Any:
     items = as_list((members or {}).get("responses"))
     if members is None or items is None:
         return value
-    stand_in = {"action": "any"}
-    framed = [
-        {**item, "response": stand_in} if isinstance(item, Mapping) and "response" in item else item for item in items
-    ]
+    framed: list[Any] = []
+    for item in items:
+        entry = as_object(item)
+        framed.append(item if entry is None or "response" not in entry else {**entry, "response": {"action": "any"}})
     return {**members, "responses": framed}
 
 

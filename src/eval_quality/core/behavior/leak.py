@@ -73,29 +73,27 @@ def scan_requests(requests: Sequence[JsonObject], scenario_ids: Collection[str])
     for request in requests:
         skill_id, case_id, given = request["skillId"], request["caseId"], request["given"]
 
-        def found(code: str, message: str, skill_id: str = skill_id, case_id: str = case_id) -> None:
-            findings.append(Finding(ERROR, code, skill_id, case_id, message))
-
+        hits: list[tuple[str, str]] = []
         # 1. Nothing private.
         if set(request) != _REQUEST_KEYS:
-            found("leak-member", "a request has a member that the contract does not name")
+            hits.append(("leak-member", "a request has a member that the contract does not name"))
         texts = strings_of(facts(given))
         if any("::" in text and private is not None and private.search(text) for text in texts):
-            found("leak-plan-id", "given contains a plan case id")
+            hits.append(("leak-plan-id", "given contains a plan case id"))
         elif private is not None and any(private.search(text) for text in texts):
-            found("leak-scenario-id", "given contains a scenario id")
+            hits.append(("leak-scenario-id", "given contains a scenario id"))
         # 2. No telling key.
         findings += [item for item in key_findings(facts(given), skill_id, case_id) if item.level == ERROR]
         # 3. No telling word of ours.
-        for message in given.get("surroundings", ()):
-            if (problem := _message_problem(message)) is not None:
-                found("leak-generator-word", problem)
+        problems = [_message_problem(message) for message in given.get("surroundings", ())]
+        hits += [("leak-generator-word", problem) for problem in problems if problem is not None]
         # 4. One shape.
         if len(given.get("surroundings", ())) != 2:
-            found("leak-shape", "a request does not carry two messages")
+            hits.append(("leak-shape", "a request does not carry two messages"))
         shape = frozenset(key for key in given if key in RESERVED_GIVEN_KEYS)
         if shapes.setdefault(skill_id, shape) != shape:
-            found("leak-shape", "requests of one skill differ in the generator's keys")
+            hits.append(("leak-shape", "requests of one skill differ in the generator's keys"))
+        findings += [Finding(ERROR, code, skill_id, case_id, message) for code, message in hits]
     ids = [request["caseId"] for request in requests]
     if ids != sorted(ids):
         findings.append(Finding(ERROR, "leak-order", "", "requests", "requests are not in id order"))

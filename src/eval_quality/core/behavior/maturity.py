@@ -78,7 +78,9 @@ class Standard(msgspec.Struct, frozen=True):
     min_cases: int = 1
     confidence: float | None = None
 
-    def slices(self, outcomes: Iterable[tuple[str, bool]], reasons: Mapping[str, str] | None = None) -> dict[str, Slice]:
+    def slices(
+        self, outcomes: Iterable[tuple[str, bool]], reasons: Mapping[str, str] | None = None
+    ) -> dict[str, Slice]:
         """The five slices of `(category, passed)` outcomes; `reasons` explain the empty ones."""
         totals = dict.fromkeys(CONDITIONS, 0)
         passes = dict.fromkeys(CONDITIONS, 0)

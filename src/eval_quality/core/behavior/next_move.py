@@ -6,7 +6,9 @@ The first matching row decides. A suggestion has 2 to 12 words and opens with no
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from eval_quality.core.behavior.jsonish import as_integer, as_list, as_object, as_text, texts
+import msgspec
+
+from eval_quality.core.behavior.jsonish import JsonObject, as_integer, as_list, as_object, as_text, texts
 
 INITIAL_STATE: Final[Mapping[str, Any]] = {
     "phase": "idle",
@@ -29,9 +31,9 @@ class Facts:
     """One case's `given` over the initial state."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
-        state = {**INITIAL_STATE, **(as_object(given.get("state")) or {})}
-        self.phase = state["phase"]
-        self.skill = state["currentSkill"] or ""
+        state: JsonObject = {**INITIAL_STATE, **(as_object(given.get("state")) or {})}
+        self.phase: Any = state["phase"]
+        self.skill: Any = state["currentSkill"] or ""
         self.failures = as_integer(state["failureStreak"]) or 0
         self.mutations = as_integer(state["mutationGeneration"]) or 0
         verified = as_integer(state["verifiedGeneration"])
@@ -55,8 +57,7 @@ class Facts:
     def has_record(self, kind: str, result: str | None = None) -> bool:
         """Whether a record of this kind (and result) exists."""
         return any(
-            record.get("kind") == kind and (result is None or record.get("result") == result)
-            for record in self.records
+            record.get("kind") == kind and (result is None or record.get("result") == result) for record in self.records
         )
 
 
@@ -87,7 +88,7 @@ def _intent_has(*words: str) -> Callable[[Facts], bool]:
     return lambda facts: facts.phase == "idle" and any(word in facts.intent for word in words)
 
 
-class Rule(NamedTuple):
+class Rule(msgspec.Struct, frozen=True):
     """One row of spec 11 §11.3."""
 
     applies: Callable[[Facts], bool]
@@ -101,7 +102,7 @@ def _skill(name: str) -> Callable[[Facts], bool]:
     return lambda facts: facts.skill == f"fable-{name}"
 
 
-RULES: Final = (
+RULES: Final[tuple[Rule, ...]] = (
     Rule(lambda f: f.phase == "complete" and f.skill != "fable-handoff", None, "scope-complete-silent", 0.0, "none"),
     Rule(
         lambda f: f.failures >= 2 or f.phase == "recovering",
@@ -117,9 +118,7 @@ RULES: Final = (
         0.94,
         "mutation-delta",
     ),
-    Rule(
-        _repairs, "verify the repaired behavior", "security-does-not-prove-functional-repair", 0.92, "missing-gate"
-    ),
+    Rule(_repairs, "verify the repaired behavior", "security-does-not-prove-functional-repair", 0.92, "missing-gate"),
     Rule(
         lambda f: f.stale and f.mentions("refresh"),
         "run the affected refresh tests",
@@ -127,9 +126,7 @@ RULES: Final = (
         0.93,
         "mutation-delta",
     ),
-    Rule(
-        lambda f: f.stale, "run the affected tests", "verification-stale-after-mutation", 0.92, "mutation-delta"
-    ),
+    Rule(lambda f: f.stale, "run the affected tests", "verification-stale-after-mutation", 0.92, "mutation-delta"),
     Rule(
         lambda f: f.skill == "fable-tdd" and not f.has_record("test", "fail") and f.mutations == 0,
         "write the failing test",
@@ -151,9 +148,7 @@ RULES: Final = (
         0.89,
         "missing-gate",
     ),
-    Rule(
-        _skill("research"), "check the current official docs", "external-research-required", 0.88, "missing-gate"
-    ),
+    Rule(_skill("research"), "check the current official docs", "external-research-required", 0.88, "missing-gate"),
     Rule(
         lambda f: f.skill == "fable-delegate" and len(f.open_cards) > 1,
         "delegate the independent cards",
@@ -165,7 +160,9 @@ RULES: Final = (
     Rule(_skill("handoff"), "prepare the handoff", "continuity-handoff-ready", 0.91, "missing-gate"),
     Rule(_intent_has("bug", "fix", "regression"), "reproduce the bug", "intake-reproduce-bug", 0.88, "missing-gate"),
     Rule(_intent_has("doc", "api"), "check the official docs", "intake-check-docs", 0.88, "missing-gate"),
-    Rule(lambda f: f.phase == "idle" and bool(f.intent), "route the task", "intake-route-task", 0.85, "lifecycle-state"),
+    Rule(
+        lambda f: f.phase == "idle" and bool(f.intent), "route the task", "intake-route-task", 0.85, "lifecycle-state"
+    ),
     Rule(lambda f: f.phase == "idle", None, "idle-no-intent-silent", 0.0, "none"),
     Rule(lambda _f: True, None, "silent-no-obvious-move", 0.0, "none"),
 )

@@ -1,6 +1,6 @@
 """From scenarios to cases, opaque ids and digests (spec 11 §3, §4.2, §17.4, §17.6, §17.8).
 
-1. Only skills without a deterministic evaluator are in the plan; catalogue order, families in file order, five cases each.
+1. Only skills without a deterministic evaluator are planned: catalogue order, file order, five cases a family.
 2. The open part never depends on a sealed root: its digests are the same with and without it. Sealed families must
    therefore use the skill's open vocabulary and options, which also keeps them from standing out.
 3. Requests leave sorted by opaque id, oracles are hashed sorted by (skill, plan id).
@@ -188,7 +188,7 @@ def _sealed_problems(draft: _Draft, options: Mapping[str, Sequence[str]] | None)
         unknown = sorted_texts(names - set(draft.words))
         for field in ("produces", "gates", "structure", "selectedSkill"):
             value = base.expected.get(field, [])
-            offered = (options or {}).get(field, ())
+            offered: Sequence[str] = options.get(field, ()) if options is not None else ()
             unknown += [item for item in ([value] if isinstance(value, str) else value) if item not in offered]
         if unknown:
             message = "a sealed scenario may only use names the open scenarios offer: " + ", ".join(unknown)
@@ -247,9 +247,7 @@ def build_plan(
                 scenario = family.authored.get(condition, family.base)
                 given = _given(scenario, messages[condition], options)
                 plan_id = f"{family.family_id}::{condition}"
-                opened.append(
-                    Case(condition, skill_id, plan_id, opaque(plan_id, given), given, *_oracles(scenario))
-                )
+                opened.append(Case(condition, skill_id, plan_id, opaque(plan_id, given), given, *_oracles(scenario)))
         for family in draft.sealed if config.holdout_policy != "derived" else ():
             picker = picker_of(config.blinding_seed, family)
             actions = five_actions(picker, family.base, draft.actions)

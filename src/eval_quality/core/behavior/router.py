@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-ENTRY: Final = "get-fable"
+ENTRY: Final[str] = "get-fable"
 
-CATALOGUE: Final = (
+CATALOGUE: Final[tuple[str, ...]] = (
     "get-fable",
     "fable-discover",
     "fable-research",
@@ -255,9 +255,7 @@ ROWS: Final = (
     Row(
         "fable-dataviz",
         10,
-        _words(
-            "chart", "dashboard", "dataviz", "graph", "heatmap", "kpi row", "metric tile", "plot", "visualization"
-        ),
+        _words("chart", "dashboard", "dataviz", "graph", "heatmap", "kpi row", "metric tile", "plot", "visualization"),
     ),
     Row("fable-artifact", 12, _words("artifact", "diagram", "interactive component", "mermaid")),
     Row("fable-simplify", 10, _words("altitude", "clean up", "dead code", "deduplicate", "simplify")),
@@ -357,7 +355,7 @@ def route(task: str, state: Mapping[str, Any] | None = None) -> Route:
     text = task.strip().lower()[:MAX_TASK]
     if not text:
         raise ValueError("a task to route must not be blank")
-    scores = dict.fromkeys(CATALOGUE, 0)
+    scores = dict[str, int].fromkeys(CATALOGUE, 0)
     scores["fable-execute"] = 1
     facts = state or {}
     if facts.get("failureStreak", 0) >= 2:

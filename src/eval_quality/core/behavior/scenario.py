@@ -34,6 +34,9 @@ from eval_quality.core.behavior.words import (
 MAX_SCENARIOS = 10_000
 """Scenarios one file may hold: a file of a few bytes each would otherwise become gigabytes of requests."""
 
+EVALUATED_FIELDS: Final = ("suggestion", "silent", "reasonCode", "fresh", "completionAllowed", "action")
+"""What some deterministic evaluator may check. `action` is kept readable and reported as not executed."""
+
 MEMBERS: Final = frozenset({"id", "description", "given", "expected", "forbidden", "condition", "family", "burned"})
 
 
@@ -75,7 +78,9 @@ def key_findings(given: JsonObject, skill_id: str, where: str) -> list[Finding]:
             if _folded(key) in HIDDEN_KEYS:
                 findings.append(Finding(ERROR, "hidden-key", skill_id, where, f"given.{place} names the answer side"))
             elif _folded(key) in SUSPECT_KEYS:
-                findings.append(Finding(WARN, "suspect-key", skill_id, where, f"given.{place} may name the answer side"))
+                findings.append(
+                    Finding(WARN, "suspect-key", skill_id, where, f"given.{place} may name the answer side")
+                )
     return findings
 
 
@@ -92,7 +97,7 @@ def read_oracle(raw: Any, name: str) -> tuple[JsonObject, list[str]]:
         elif key in LIST_FIELDS:
             sound = as_list(value) is not None and all(isinstance(item, str) and item for item in value)
         elif key in DETERMINISTIC_FIELDS:
-            continue
+            continue  # read by an evaluator, never by a provider's scorer
         else:
             problems.append(f"{name}.{key} is not a member that anything scores")
             continue
@@ -108,7 +113,7 @@ def _executable(members: Mapping[str, Any], deterministic: bool) -> str | None:
     expected = as_object(members.get("expected")) or {}
     if deterministic:
         routed = as_object(members.get("given")) or {}
-        checkable = any(key in expected for key in ("suggestion", "silent", "reasonCode", "action")) or (
+        checkable = any(key in expected for key in EVALUATED_FIELDS) or (
             as_text(routed.get("intent")) is not None and as_text(expected.get("selectedSkill")) is not None
         )
         return None if checkable else "expected holds nothing that the evaluator of this skill can check"
@@ -161,6 +166,9 @@ def read_scenarios(
             problems.append("the expected answer would violate forbidden; the two must differ beyond their spelling")
         found = [Finding(ERROR, "oracle", skill_id, where, problem) for problem in problems]
         found += key_findings(given, skill_id, where)
+        if deterministic and "action" in expected:
+            message = "the skill is measured by an evaluator; this action is not executed"
+            found.append(Finding(WARN, "not-executed", skill_id, where, message))
         findings += found
         if all(finding.level != ERROR for finding in found) and members.get("burned") is not True:
             scenarios.append(

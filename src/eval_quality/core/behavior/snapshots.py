@@ -115,7 +115,9 @@ def validate(value: Any, bound: Bound, executed: Sequence[Outcome] | None = None
     """Validate a snapshot; `executed` are the outcomes of running the same holdout now, where that is possible."""
     document = as_object(value)
     # 1. Frame.
-    if document is None or not (json_equal(document.get("schemaVersion"), 1) or json_equal(document.get("schemaVersion"), 2)):
+    if document is None or not (
+        json_equal(document.get("schemaVersion"), 1) or json_equal(document.get("schemaVersion"), 2)
+    ):
         return _refused(FRAME, "expected a snapshot of version 1 or 2")
     if document.get("metric") != f"enterprise-{bound.suite}-holdout":
         return _refused(FRAME, "the snapshot is of another suite")

@@ -5,29 +5,42 @@ Everything here is data. Changing a template, a source or a list changes every c
 
 from typing import Final
 
-CONDITIONS: Final = ("known", "negative", "ambiguous", "adversarial", "holdout")
+CONDITIONS: Final[tuple[str, ...]] = ("known", "negative", "ambiguous", "adversarial", "holdout")
 """The five conditions of one family, in plan order (spec 11 §3.2)."""
 
-DEFAULT_THRESHOLDS: Final = {"known": 90, "negative": 95, "ambiguous": 90, "adversarial": 95, "holdout": 90}
+DEFAULT_THRESHOLDS: Final[dict[str, int]] = {
+    "known": 90,
+    "negative": 95,
+    "ambiguous": 90,
+    "adversarial": 95,
+    "holdout": 90,
+}
 """Pass rates in percent that a slice must reach (spec 11 §10.1). Configuration may raise them, never lower them."""
 
-PASS: Final = "PASS"
-FAIL: Final = "FAIL"
-NOT_CHECKED: Final = "NOT_CHECKED"
+PASS: Final[str] = "PASS"
+FAIL: Final[str] = "FAIL"
+NOT_CHECKED: Final[str] = "NOT_CHECKED"
 
-LEVELS: Final = ("M0", "M1", "M2", "M3", "M4", "M5")
+LEVELS: Final[tuple[str, ...]] = ("M0", "M1", "M2", "M3", "M4", "M5")
 """Maturity levels, lowest first (spec 11 §10.2)."""
 
-ORACLE_FIELDS: Final = ("action", "selectedSkill", "produces", "gates", "structure")
+ORACLE_FIELDS: Final[tuple[str, ...]] = ("action", "selectedSkill", "produces", "gates", "structure")
 """Members of an oracle and of a response that a verdict looks at (spec 11 §7.3)."""
 
-TEXT_FIELDS: Final = ("action", "selectedSkill", "produces")
-LIST_FIELDS: Final = ("gates", "structure")
+TEXT_FIELDS: Final[tuple[str, ...]] = ("action", "selectedSkill", "produces")
+LIST_FIELDS: Final[tuple[str, ...]] = ("gates", "structure")
 
-DETERMINISTIC_FIELDS: Final = ("suggestion", "silent", "reasonCode", "pack")
+DETERMINISTIC_FIELDS: Final[tuple[str, ...]] = (
+    "suggestion",
+    "silent",
+    "reasonCode",
+    "pack",
+    "fresh",
+    "completionAllowed",
+)
 """Oracle members that only a deterministic evaluator reads (spec 11 §2.1)."""
 
-RESERVED_GIVEN_KEYS: Final = ("surroundings", "answerOptions")
+RESERVED_GIVEN_KEYS: Final[tuple[str, ...]] = ("surroundings", "answerOptions")
 """Keys of `given` that the generator writes (spec 11 §17.4.6)."""
 
 HIDDEN_KEYS: Final = frozenset({"expected", "forbidden", "category", "holdout", "heldout", "scenarioid", "caseid"})
@@ -36,7 +49,7 @@ HIDDEN_KEYS: Final = frozenset({"expected", "forbidden", "category", "holdout", 
 SUSPECT_KEYS: Final = frozenset({"oracle", "condition", "answer", "verdict"})
 """Keys that may be honest subject matter: a warning (spec 11 §5.2.2)."""
 
-GENERATOR_WORDS: Final = (
+GENERATOR_WORDS: Final[tuple[str, ...]] = (
     "known",
     "negative",
     "ambiguous",
@@ -53,7 +66,7 @@ GENERATOR_WORDS: Final = (
 )
 """Words that no text of the generator may contain (spec 11 §5.2.3)."""
 
-JUDGING_WORDS: Final = (
+JUDGING_WORDS: Final[tuple[str, ...]] = (
     "bad",
     "blind",
     "blindly",
@@ -73,7 +86,7 @@ JUDGING_WORDS: Final = (
 )
 """Words in an action name that tell a reader which side it is on (spec 11 §16, W4)."""
 
-NEUTRAL_ACTIONS: Final = (
+NEUTRAL_ACTIONS: Final[tuple[str, ...]] = (
     "ask-for-clarification",
     "collect-more-facts",
     "continue-current-step",
@@ -89,16 +102,16 @@ NEUTRAL_ACTIONS: Final = (
 )
 """The neutral actions B, in list order (spec 11 §17.4)."""
 
-OPTION_FILLERS: Final = {
+OPTION_FILLERS: Final[dict[str, tuple[str, ...]]] = {
     "produces": ("change-log", "decision-note", "evidence-record", "status-report"),
     "gates": ("inputs-confirmed", "owner-approved", "risk-logged", "scope-bounded"),
     "structure": ("README.md", "assets/template.txt", "docs/notes.md", "references/guide.md"),
 }
 """What fills a list of answer options up to four (spec 11 §17.4.7)."""
 
-SOURCES: Final = ("chat", "log", "teammate", "ticket")
+SOURCES: Final[tuple[str, ...]] = ("chat", "log", "teammate", "ticket")
 
-TEMPLATES: Final = {
+TEMPLATES: Final[dict[str, tuple[str, ...]]] = {
     "adjacent": (
         "A related item on the board was handled with {action}.",
         "Someone working nearby chose {action} for a similar ticket.",
