@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from eval_quality._version import VERSION
     from eval_quality.app.artifact import digest_artifact, scan_json, serialize_artifact
-    from eval_quality.app.environment import run_preflight
     from eval_quality.app.library import (
         audit_brief_scripting,
         compare_dominance,
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from eval_quality.app.scoring import run_score
     from eval_quality.app.targets import evaluate_target, is_safe_method, stays_on_host
     from eval_quality.app.vocabulary import (
+        DISCIPLINE_RULES,
         AggregationRefusalCode,
         CheckResolutionValue,
         DisciplineRule,
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from eval_quality.core.aggregate import aggregate_strength
     from eval_quality.core.compile.codes import FAILURE_CODES
     from eval_quality.core.contract.plan import PlanIndex
-    from eval_quality.core.coverage.rules import DISCIPLINE_RULES
     from eval_quality.core.dominance import DOMINANCE_RELATIONS, ComparableResult
     from eval_quality.core.evaluation.absent import ABSENT
     from eval_quality.core.evaluation.collection import PointerDenotesCollection
@@ -130,6 +129,7 @@ if TYPE_CHECKING:
     from eval_quality.probe.local import create_local_corpus_adapter
     from eval_quality.probe.mcp import create_mcp_adapter
     from eval_quality.probe.ports import ClockPort, CorpusPort, EnvironmentProbePort, FileSystemPort
+    from eval_quality.probe.preflight import run_preflight
     from eval_quality.probe.signals import AbortController, AbortSignal
     from eval_quality.probe.targets import DENIAL_REASONS, Allowed, Denied, HttpTarget
     from eval_quality.value.digest import digest_bytes, digest_directory
@@ -285,7 +285,7 @@ _HOME = {
     "COMMAND_RESPONSE_CHANNELS": "model.primitives",
     "DEFAULT_SCORING_POLICY": "model.policy",
     "DENIAL_REASONS": "probe.targets",
-    "DISCIPLINE_RULES": "core.coverage.rules",
+    "DISCIPLINE_RULES": "app.vocabulary",
     "DOMINANCE_RELATIONS": "core.dominance",
     "EVALUATOR_CONFIGURATION_SCHEMA_VERSION": "model.stamp",
     "EVALUATOR_RECOMMENDATIONS": "model.primitives",
@@ -410,7 +410,7 @@ _HOME = {
     "reference_set_keys_of": "app.library",
     "resolve_check": "app.library",
     "resolve_home_operation": "app.library",
-    "run_preflight": "app.environment",
+    "run_preflight": "probe.preflight",
     "run_score": "app.scoring",
     "scan_json": "app.artifact",
     "seal_contract": "app.library",

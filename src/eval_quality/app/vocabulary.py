@@ -3,7 +3,7 @@
 Each equals, member for member and in order, the tuple of the same vocabulary; a test holds the pairs together.
 """
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 RuntimeFaultCode: TypeAlias = Literal[
     "schema-parse-failure",
@@ -94,3 +94,6 @@ DisciplineRule: TypeAlias = Literal[
     "omission-and-completeness",
     "state-change-read-back",
 ]
+
+DISCIPLINE_RULES: Final[tuple[DisciplineRule, ...]] = get_args(DisciplineRule)
+"""The ids of the seven coverage rules, in order (spec 08 §11)."""
