@@ -151,7 +151,10 @@ class ApiAdapter:
                 raise RuntimeFault("budget-exhausted", CAP_PATH, detail)
             # 5. Resolve once and decide about every address.
             endpoints = resolve(self._resolver, hop.origin.host, hop.origin.port, deadline)
-            self._decide(hop, interface_id, endpoints)
+            try:
+                self._decide(hop, interface_id, endpoints)
+            except RuntimeFault as fault:
+                raise (_redirect_denied(fault) if redirects else fault) from fault.cause
             # 6. One exchange.
             if signal.aborted:
                 raise AbortError(signal)
@@ -167,8 +170,11 @@ class ApiAdapter:
             redirects += 1
             following = redirected(hop, answer["status"], location)
             if isinstance(following, Refused):
-                raise _forbidden(following.reason, following.detail)
-            self._decide(following, interface_id)
+                raise _redirect_denied(_forbidden(following.reason, following.detail))
+            try:
+                self._decide(following, interface_id)
+            except RuntimeFault as fault:
+                raise _redirect_denied(fault) from fault.cause
             hop = following
 
 
@@ -186,6 +192,14 @@ def create_http_adapter(
 
 def _forbidden(reason: str, detail: str) -> RuntimeFault:
     return RuntimeFault("forbidden-target", "ProbeRequest", detail, reason)
+
+
+REDIRECT_DENIED: Final = "the redirect is denied: "
+"""How the detail of a denial begins that a redirect caused, and not the call itself."""
+
+
+def _redirect_denied(fault: RuntimeFault) -> RuntimeFault:
+    return RuntimeFault(fault.code, fault.artifact_path, REDIRECT_DENIED + fault.detail, fault.reason)
 
 
 def _location(answer: Mapping[str, Any]) -> str | None:

@@ -16,8 +16,8 @@ A denied request never reaches the mechanism. Stale artifact files are not delet
 import errno
 import os
 import stat
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from eval_quality.errors import RuntimeFault
 from eval_quality.model.ports import CommandRequest, ProbeObservation, ProbeRequest
@@ -169,8 +169,17 @@ def _stdin(request: CommandRequest) -> bytes:
 # --- the mechanism ---------------------------------------------------------------------------------------------------
 
 
-def run_command(invocation: CommandInvocation, signal: AbortSignal, lane: Lane | None = None) -> Mapping[str, Any]:
-    """The real mechanism: one process, then its artifacts."""
+ReadArtifact: TypeAlias = Callable[[str, str, int], bytes | None]
+"""(artifact id, path, cap) -> the bytes, or None for a missing file."""
+
+
+def run_command(
+    invocation: CommandInvocation,
+    signal: AbortSignal,
+    lane: Lane | None = None,
+    read: ReadArtifact | None = None,
+) -> Mapping[str, Any]:
+    """The real mechanism: one process, then its artifacts; `read` replaces how those are read back."""
     launch = Launch(invocation.argv, invocation.cwd, invocation.environment)
     caps = Caps(invocation.max_elapsed_ms, invocation.max_output_bytes)
     try:
@@ -187,7 +196,9 @@ def run_command(invocation: CommandInvocation, signal: AbortSignal, lane: Lane |
         raise RuntimeFault("budget-exhausted", CAP_PATH, detail)
     # 6. Artifacts.
     artifacts = {
-        artifact_id: _read_artifact(artifact_id, os.path.join(invocation.cwd, path), caps.max_output_bytes)
+        artifact_id: (read or _read_artifact)(
+            artifact_id, os.path.join(invocation.cwd, path), caps.max_output_bytes
+        )
         for artifact_id, path in invocation.artifacts.items()
     }
     return {

@@ -162,6 +162,51 @@ def run_session(
         raise launch_fault(error, os.path.basename(invocation.argv[0])) from error
 
 
+class ToolConnection:
+    """A mechanism that keeps one server for all its calls, one at a time (spec 12 §12.8.3).
+
+    The first call launches and shakes hands. Output is counted over the whole connection. A server that ended answers
+    the call it ended in as usual, and every later one with a launch failure: it is never started again.
+    """
+
+    def __init__(self, lane: Lane, observer: Observer | None = None) -> None:
+        self._lane = lane
+        self._observer = observer
+        self._child: Child | None = None
+        self._conversation: _Conversation | None = None
+        self._over = ""
+
+    def __call__(self, invocation: ToolInvocation, signal: AbortSignal, /) -> Mapping[str, Any]:
+        """Make one call; raises as `run_session` does."""
+        if self._over:
+            raise SessionFailure(self._over)
+        deadline = time.monotonic() + min(invocation.max_elapsed_ms, MAX_DELAY_MS) / 1000
+        self._over = "the session was ended by an earlier call"
+        try:
+            if self._conversation is None:
+                self._child = Child(self._lane, Launch(invocation.argv, invocation.cwd, invocation.environment))
+                self._conversation = _Conversation(self._child, invocation, deadline, signal)
+                answer = self._conversation.run(self._observer)
+            else:
+                answer = self._conversation.ask(invocation.call, deadline, signal)
+        except LaneLost as error:
+            raise SessionFailure("the watchdog was lost while the server was running") from error
+        except OSError as error:
+            raise launch_fault(error, os.path.basename(invocation.argv[0])) from error
+        if "exitCode" not in answer:
+            self._over = ""
+        return answer
+
+    def close(self) -> None:
+        """End the server and whatever it started."""
+        self._over = "the connection is closed"
+        if self._child is not None:
+            child, self._child = self._child, None
+            with child:
+                child.end_input()
+                child.kill_and_drain()
+
+
 class _Conversation:
     """Turns the events of the server process into messages for the session, within the caps."""
 
@@ -177,6 +222,15 @@ class _Conversation:
 
     def run(self, observer: Observer | None) -> Mapping[str, Any]:
         self._send(self._session.open())
+        return self._follow(observer)
+
+    def ask(self, call: ToolCall, deadline: float, signal: AbortSignal) -> Mapping[str, Any]:
+        """One more call in the same session."""
+        self._deadline, self._signal = deadline, signal
+        self._send(self._session.again(call))
+        return self._follow(None)
+
+    def _follow(self, observer: Observer | None) -> Mapping[str, Any]:
         while self._session.answer is None:
             if self._child.exit_code is not None and not self._child.streams_open:
                 return self._ended(self._child.exit_code)

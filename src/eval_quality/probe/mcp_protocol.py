@@ -67,6 +67,7 @@ class Session:
 
     def __init__(self, call: ToolCall, revision: str) -> None:
         self._call = call
+        self._call_id = _CALL_ID
         self._revision = revision
         self._stateless: str | None = None
         self.phase = "initialize"
@@ -90,9 +91,16 @@ class Session:
             return self._discovered(message)
         if self.phase == "initialize" and answered == str(_INITIALIZE_ID):
             return self._initialized(message)
-        if self.phase == "call" and answered == str(_CALL_ID):
+        if self.phase == "call" and answered == str(self._call_id):
             self._called(message)
         return []
+
+    def again(self, call: ToolCall) -> list[dict[str, Any]]:
+        """The messages of one more call in an answered session; ids grow, `answer` is open again (12 §12.8.3)."""
+        self._call = call
+        self._call_id += 1
+        self.answer = None
+        return [self._tools_call({} if self._stateless is None else {"_meta": _envelope(self._stateless)})]
 
     def _initialize(self, revision: str) -> dict[str, Any]:
         return _request(
@@ -132,7 +140,7 @@ class Session:
 
     def _tools_call(self, more: Mapping[str, Any]) -> dict[str, Any]:
         return _request(
-            _CALL_ID, "tools/call", {"name": self._call.tool_name, "arguments": dict(self._call.arguments), **more}
+            self._call_id, "tools/call", {"name": self._call.tool_name, "arguments": dict(self._call.arguments), **more}
         )
 
     def _called(self, message: Mapping[str, Any]) -> None:

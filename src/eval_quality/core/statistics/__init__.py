@@ -1,0 +1,1 @@
+"""Statistics over counted outcomes (spec 15)."""
