@@ -1,5 +1,6 @@
 """A real HTTP service (starlette under uvicorn) on a loopback port, for the length of a block."""
 
+import asyncio
 import socket
 import threading
 import time
@@ -81,8 +82,15 @@ async def encoded(request: Request) -> Response:
     return Response(data, headers={"content-encoding": kind, "content-type": "text/plain"})
 
 
+async def slow(_: Request) -> Response:
+    """Answers after two seconds."""
+    await asyncio.sleep(2)
+    return PlainTextResponse("late")
+
+
 APPLICATION = Starlette(
     routes=[
+        Route("/slow", slow),
         Route("/status/{code}", status, methods=METHODS),
         Route("/repeated", repeated),
         Route("/redirect", redirect, methods=METHODS),

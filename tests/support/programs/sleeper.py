@@ -1,0 +1,5 @@
+"""Does nothing for a long time."""
+
+import time
+
+time.sleep(600)
