@@ -755,6 +755,10 @@ COMMON = {"probeId": "leg-1", "interfaceId": "svc", "operationId": "go"}
             [("exitCode", "custom")],
         ),
         (
+            COMMON | {"kind": "mcp", "isError": True, "result": {"kind": "absent"}, "exitCode": 1, "more": 1},
+            [("", "unrecognized_keys")],
+        ),
+        (
             COMMON | {"kind": "mcp", "isError": 1, "result": {"kind": "absent"}, "exitCode": 1},
             [("isError", "invalid_type")],
         ),

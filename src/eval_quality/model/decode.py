@@ -13,6 +13,7 @@ the issue list (§1.7).
 """
 
 import math
+from types import UnionType
 from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
@@ -152,7 +153,7 @@ def record_class(kind: Any) -> type[Record] | None:
 
 
 def _is_record_of(kind: Any, value: Any) -> bool:
-    return isinstance(value, Record) and isinstance(kind, type) and isinstance(value, kind)
+    return isinstance(value, Record) and isinstance(kind, type | UnionType) and isinstance(value, kind)
 
 
 def _attempt(kind: Any, value: Any, artifact_path: str) -> tuple[Any, tuple[Problem, ...]]:

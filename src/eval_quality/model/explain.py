@@ -214,7 +214,7 @@ def _members(node: shape.StructType, value: Mapping[str, Any], path: Path) -> li
     found += [_under(path, problem) for problem in kind.structure(value)]
     reads = tuple((*path, name) for name in kind.REFINED)
     unsound = any(problem.kind in UNSOUND and problem.path[: len(path) + 1] in reads for problem in found)
-    if reads and not unsound:
+    if not unsound:
         found += [_under(path, problem) for problem in kind.refine(value)]
     if found and kind.PLAIN:
         inner = found[0]
