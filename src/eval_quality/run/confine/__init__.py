@@ -10,13 +10,14 @@ The face for the orchestrator, by module:
     `Specification.allowed_mounts() -> tuple[str, ...]`: the manifest's `allowedMounts`, equal on hosts of one layout.
 
 `lane` - running something under a specification.
-    `ConfinedLane(specification)`: a `probe.lanes.Lane`. Give it to `CommandLineAdapter(..., lane=)`, `run_session(...,
-    lane=)`, `run_process(..., lane=)` or `Child(lane, ...)`: every launch on it is put into its own sandbox, whose mounts
-    are read from the kernel and compared before the first instruction of the target. A launch's `cwd` is ignored: the
-    target starts in `/box`, which is the workspace. After each use call `lane.facts() -> Facts(observed_mounts, limits,
-    starts)`; it raises `RunFault` `confinement-breach` when a launch did not see exactly its specification (it was killed
-    before it ran). `lane.sandbox_pid()` is the process inside the latest sandbox.
-    `open_lane(backend, specification) -> Lane`: `ConfinedLane` for `bwrap`, a plain lane for `none`.
+    `ConfinedLane(specification)`: a `probe.lanes.Lane`. Give it to `CommandLineAdapter(..., lane=)`,
+    `run_session(..., lane=)`, `run_process(..., lane=)` or `Child(lane, ...)`: every launch on it is put into its own
+    sandbox, whose mounts are read from the kernel and compared before the first instruction of the target. A launch's
+    `cwd` is ignored: the target starts in `/box`, which is the workspace. After each use call `lane.facts() ->
+    Facts(observed_mounts, limits, starts)`; it raises `RunFault` `confinement-breach` when a launch did not see
+    exactly its specification (it was killed before it ran), `confinement-unavailable` when a sandbox could not be
+    made. `lane.sandbox_pid()` is the process inside the latest sandbox. `open_lane(backend, specification) -> Lane`:
+    `ConfinedLane` for `bwrap`, a plain lane for `none`.
 
 `capability` - `report(directory) -> tuple[Capability, ...]`: each line is the result of doing the thing.
     `require_backend(choice) -> "bwrap" | "none"`: `auto` and `bwrap` raise `RunFault` `confinement-unavailable` where
@@ -28,8 +29,8 @@ The face for the orchestrator, by module:
 `secrets` - `read_secrets(names, environment) -> Secrets`; `Secrets.redactor(redact_names=()) -> Redactor` with
     `.text(str)`, `.data(bytes)`, `.value(json)` (by value, for observations) and `.log(json)` (by value and by name).
 
-`beneath` - `read_beneath(root, relative, cap) -> bytes | None`: the only safe way to read a file that a confined process
-    may have written: it never follows a link out of `root`.
+`beneath` - `read_beneath(root, relative, cap) -> bytes | None`: the only safe way to read a file that a confined
+    process may have written: it never follows a link out of `root`.
 
 What is deliberately not here: an egress gateway, strace audit and the reachability scan (later parts; ADR 0013).
 """
