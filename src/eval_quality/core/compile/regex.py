@@ -3,6 +3,9 @@
 A pattern is an ECMA-262 expression without flags, anchored as a whole, without backreference and without
 lookbehind. The first reason in that order is the one reported. The last two are plain text searches, not
 escape-aware, on purpose: `^\\\\1$` (an escaped backslash, then 1) is refused as a backreference.
+
+Two caps come first, both ours: the engine that judges validity ends the process on very many alternatives and takes
+quadratic time over very long patterns.
 """
 
 import re
@@ -12,15 +15,17 @@ from typing import Final
 from eval_quality.core.compile.codes import MALFORMED_OPERATOR_EXPRESSION
 from eval_quality.core.compile.survey import Survey
 from eval_quality.core.contract.walk import Node
+from eval_quality.core.evaluation.code_units import RangeOutOfOrder, pattern_needs_units, pattern_to_units
+from eval_quality.core.evaluation.regex import MAX_ALTERNATIVES
 from eval_quality.errors import StructuralFailure
 from eval_quality.model.expression import Regex
 
 _NUMBERED_BACKREFERENCE: Final = re.compile(r"\\[1-9]")
 _NAMED_BACKREFERENCE: Final = re.compile(r"\\k<[^>]")
 _LOOKBEHIND: Final = re.compile(r"\(\?<[=!]")
-_GROUP_NAME: Final = re.compile(r"(\(\?<[^<>]*>|\\k<[^<>]*>)")
-_FIRST_SURROGATE: Final = 0xD800
-_ABOVE_BMP: Final = 0x10000
+
+MAX_PATTERN_LENGTH: Final = 16_384
+"""Characters of a pattern. The engine's parser takes quadratic time over some texts, such as a run of `u{`."""
 
 
 def regex_constructs(survey: Survey) -> StructuralFailure | None:
@@ -40,6 +45,10 @@ def refused_pattern(nodes: Iterable[Node]) -> StructuralFailure | None:
 
 def pattern_refusal(pattern: str) -> str | None:
     """Why a pattern may not stand in a contract, or None."""
+    if len(pattern) > MAX_PATTERN_LENGTH:
+        return f"the pattern is longer than {MAX_PATTERN_LENGTH} characters, which no evaluation will match"
+    if pattern.count("|") >= MAX_ALTERNATIVES:
+        return f"the pattern has more than {MAX_ALTERNATIVES} alternatives, which no evaluation will match"
     if not _is_valid(pattern):
         return "the pattern is not a valid ECMA-262 regular expression"
     if not _is_anchored(pattern):
@@ -55,29 +64,10 @@ def _is_valid(pattern: str) -> bool:
     import regress  # deferred: only a contract with a pattern pays for the engine
 
     try:
-        regress.Regex(_code_units(pattern))
-    except regress.RegressError:
+        regress.Regex(pattern_to_units(pattern) if pattern_needs_units(pattern) else pattern)
+    except (regress.RegressError, RangeOutOfOrder):
         return False
     return True
-
-
-def _code_units(pattern: str) -> str:
-    """One character per UTF-16 code unit, in code-unit order, for an engine that reads by code point.
-
-    Without flags ECMA-262 reads code units, so a class such as `[<astral>-a]` is a range out of order. Units from
-    U+D800 up move above the basic plane, order kept. Group names are read by code point and stay as they are.
-    """
-    if max(pattern, default="") < chr(_FIRST_SURROGATE):
-        return pattern
-    pieces = _GROUP_NAME.split(pattern)
-    pieces[::2] = [_lifted(piece) for piece in pieces[::2]]
-    return "".join(pieces)
-
-
-def _lifted(text: str) -> str:
-    raw = text.encode("utf-16-le", "surrogatepass")
-    units = (int.from_bytes(raw[i : i + 2], "little") for i in range(0, len(raw), 2))
-    return "".join(chr(unit + _ABOVE_BMP if unit >= _FIRST_SURROGATE else unit) for unit in units)
 
 
 def _is_anchored(pattern: str) -> bool:
