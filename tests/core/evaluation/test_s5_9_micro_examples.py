@@ -85,7 +85,7 @@ def test_s5_9_rows_20_and_21_the_estimate_must_exceed_the_budget(budget: int, ex
     if expected == "true":
         assert answer(check, EVIDENCE, budget=budget) == "true"
         return
-    with pytest.raises(RuntimeFault, match="6 steps .* budget is 5") as caught:
+    with pytest.raises(RuntimeFault, match=r"6 steps .* budget is 5") as caught:
         evaluate(check, EVIDENCE, budget=budget)
     assert caught.value.code == expected
 

@@ -104,13 +104,19 @@ def _node(evaluation: _Evaluation, expression: Any, bound: Any) -> CheckResoluti
 # 1. Leaves.
 
 
-def _leaf(needs_a_member: bool, holds: Callable[[_Evaluation, Any, Sequence[Any]], bool]) -> _Rule:
-    """An operator behind the empty-collection rule (spec 05 §5.6.1)."""
+def _leaf(
+    needs_a_member: bool,
+    holds: Callable[[_Evaluation, Any, list[Any]], bool],
+    prepare: Callable[[_Evaluation, Any, list[Any]], list[Any]] | None = None,
+) -> _Rule:
+    """An operator behind the empty-collection rule (spec 05 §5.6.1); `prepare` changes operands before the rule."""
 
     def rule(evaluation: _Evaluation, expression: Any, bound: Any) -> CheckResolution:
         operands = expression.operands
         resolve = evaluation.resolve
         values = [resolve(operand, bound) for operand in operands]
+        if prepare is not None:
+            values = prepare(evaluation, expression, values)
         for position, value in enumerate(values):
             if value is ABSENT:
                 pointer = operands[position].pointer
@@ -123,22 +129,22 @@ def _leaf(needs_a_member: bool, holds: Callable[[_Evaluation, Any, Sequence[Any]
     return rule
 
 
-def _containment(evaluation: _Evaluation, node: Any, values: Sequence[Any]) -> bool:
+def _containment(evaluation: _Evaluation, node: Any, values: list[Any]) -> bool:
     candidate = node.operands[1]
     if candidate.reference_set is not UNSET and not isinstance(values[1], list):
         raise ValueError(f'reference set "{candidate.reference_set}" of a containment check is not an array')
     return operators.containment(values[0], values[1], evaluation.artifact_path)
 
 
-def _set_membership(evaluation: _Evaluation, node: Any, values: Sequence[Any]) -> bool:
+def _projected(evaluation: _Evaluation, node: Any, values: list[Any]) -> list[Any]:
+    """The operands of `set-membership` with a reference set reduced to its key values (spec 05 §5.6.4)."""
     set_operand = node.operands[1]
-    members = values[1]
-    if set_operand.reference_set is not UNSET:
-        members = project(set_operand.reference_set, members, evaluation.reference_set_keys)
-    return operators.set_membership(values[0], members, evaluation.artifact_path)
+    if set_operand.reference_set is UNSET:
+        return values
+    return [values[0], project(set_operand.reference_set, values[1], evaluation.reference_set_keys)]
 
 
-def _regex(evaluation: _Evaluation, node: Any, values: Sequence[Any]) -> bool:
+def _regex(evaluation: _Evaluation, node: Any, values: list[Any]) -> bool:
     (value,) = values
     return isinstance(value, str) and regex.matches(
         node.pattern, value, evaluation.regex_step_budget, evaluation.artifact_path
@@ -201,7 +207,9 @@ _RULES: Final[Mapping[type, _Rule]] = {
     Existence: _leaf(False, lambda _e, _, values: operators.existence(values[0])),
     Absence: _leaf(False, lambda _e, _, values: operators.absence(values[0])),
     Regex: _leaf(True, _regex),
-    SetMembership: _leaf(True, _set_membership),
+    SetMembership: _leaf(
+        True, lambda e, _, values: operators.set_membership(values[0], values[1], e.artifact_path), _projected
+    ),
     Ordering: _leaf(True, lambda _, node, values: operators.ordering(values[0], node.key, node.order)),
     CountTolerance: _leaf(
         False,
