@@ -6,15 +6,14 @@ It plants one defect in a small notes service, captures what the sound and the d
 captures through the commands of `eval-quality`. Everything is written to a temporary folder.
 """
 
-import json
 import subprocess
 import sys
 import tempfile
 import tomllib
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-PROBES = ("P-001", "P-002", "P-003")
+from chain import HERE, PROBES, load, steps
+
 WHAT = {
     "P-001": "the planted defect",
     "P-002": "the sound service",
@@ -29,13 +28,12 @@ def main():
         say("Capturing what the services answer (this starts each of them several times) ...")
         subprocess.run([sys.executable, HERE / "capture.py", "--out", folder], check=True)
         say("")
-        prepare(folder)
-        corpus = digest_of(folder / "probes.json")
-        for probe in PROBES:
-            score(folder, HERE / "contract.json", folder, f"runs/{probe}", probe, corpus, f"{probe}.json")
+        for step in steps(folder, folder):
+            last = step.messages[-1].removeprefix("eval-quality: ") if step.messages else ""
+            say(f"    eval-quality {step.command:<18} exit {step.code}  {last}".rstrip())
         tell(folder)
-        aggregate(folder)
-        counterexample(folder, corpus)
+        add_up(folder)
+        counterexample(folder)
 
 
 def plant():
@@ -50,100 +48,43 @@ def plant():
     say("")
 
 
-def prepare(folder):
-    """Compile the contract, seal the brief, and show that the environment can be measured."""
-    run("compile", "--in", HERE / "contract.json", "--out", folder)
-    run("seal", "--in", HERE / "contract.json", "--out", folder)
-    run(
-        "preflight",
-        *("--contract", folder / "eval-contract.json", "--probes", folder / "probes.json"),
-        *("--observations", folder / "observations.json", "--run-id", "notes-api", "--out", folder),
-    )
-    say("")
-
-
-def score(folder, contract, home, runs, probe, corpus, out):
-    """Score three trials against one probe; answers the exit code."""
-    records = [part for trial in (1, 2, 3) for part in ("--record", folder / runs / f"record-{trial}.json")]
-    return run(
-        "score",
-        *records,
-        *("--isolation-manifest", folder / runs / "isolation-manifest.json"),
-        *("--evaluator-configuration", home / "evaluator-configuration.json"),
-        *("--contract", contract, "--probe", folder / "probes" / f"{probe}.json"),
-        *("--preflight-verdict", folder / "preflight-verdict.json", "--policy", HERE / "policy.json"),
-        *("--corpus-digest", corpus, "--out", folder / out),
-    )
-
-
 def tell(folder):
-    """What each oracle said about each probe."""
-    say("")
+    """What each oracle said about each probe, and why."""
     contract = load(HERE / "contract.json")
     behaviors = {oracle: behavior for behavior in contract["behaviors"] for oracle in behavior["oracles"]}
     for probe in PROBES:
         evidence = load(folder / f"{probe}.json")
-        say(f"{probe}, {WHAT[probe]}: verdict {evidence['contractVerdict']}")
+        say("")
+        say(f"{probe}, {WHAT[probe]}: the contract's verdict is {evidence['contractVerdict']}")
         for outcome in evidence["outcomes"]:
             if outcome["trialIndex"] == 1:
                 behavior = behaviors[outcome["oracleId"]]["description"]
                 say(f"    {outcome['oracleId']}  {outcome['state']:<21} {behavior}")
-    record = load(folder / "runs" / "P-001" / "record-1.json")
-    finding = record["findings"][0]
+    finding = load(folder / "runs" / "P-001" / "record-1.json")["findings"][0]
     say("")
-    say(f"Why O-001 caught it: {finding['summary']}")
+    say(f"Why O-001 caught the defect: {finding['summary']}")
     for quote in finding["quotedEvidence"]:
         say(f"    quoted: {quote['quote']}")
     say("Why O-002 did not: it reads the answer to the change alone, and that answer was right.")
-    say("")
 
 
-def aggregate(folder):
+def add_up(folder):
     """The strength of the contract over the three probes."""
-    evidence = [part for probe in PROBES for part in ("--evidence", folder / f"{probe}.json")]
-    policy = ("--floors", HERE / "floors.json", "--policy", HERE / "policy.json")
-    run("aggregate-strength", *evidence, *policy, "--out", folder)
+    say("")
+    say("Strength of the contract:")
     for name, strength in load(folder / "strength-aggregate.json")["classes"].items():
         if strength is not None:
             say(f"    {name}: {strength['caught']} of {strength['exercised']} caught, rate {strength['rate']}")
-    say("")
 
 
-def counterexample(folder, corpus):
+def counterexample(folder):
     """The same defect under a contract that never reads back."""
+    evidence = load(folder / "response-only.json")
+    say("")
     say("And without the oracle that reads back? The same defect, the same evaluator, O-002 alone:")
-    weak = folder / "response-only"
-    code = score(folder, weak / "contract.json", weak, "response-only", "P-001", corpus, "weak.json")
-    evidence = load(folder / "weak.json")
-    say(f"    verdict {evidence['contractVerdict']}, exit code {code}: {evidence['verdictBasis'][0]}")
+    say(f"    verdict {evidence['contractVerdict']}: {evidence['verdictBasis'][0]}")
     for gap in evidence["coverageGaps"]:
-        say(f"    the contract itself shows the gap: {gap['rule']} ({gap['severity']})")
-
-
-def run(command, *arguments):
-    """Run one command of eval-quality, show it without its paths, and answer its exit code."""
-    finished = subprocess.run(
-        [sys.executable, "-m", "eval_quality", command, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    last = finished.stderr.splitlines()[-1:] or [""]
-    say(f"eval-quality {command:<18} exit {finished.returncode}  {last[0]}".rstrip())
-    if finished.returncode not in (0, 2):
-        sys.exit(finished.stderr)
-    return finished.returncode
-
-
-def digest_of(path):
-    """The artifact digest of a document, which stands for the corpus here."""
-    import eval_quality
-
-    return eval_quality.digest_artifact(load(path), "Corpus")
-
-
-def load(path):
-    return json.loads(path.read_text(encoding="utf-8"))
+        say(f"    and the contract itself shows the gap: {gap['rule']} ({gap['severity']})")
 
 
 def say(line):
