@@ -169,12 +169,12 @@ def test_s29_3_a_contract_with_a_tool_interface_does_not_leave_stamp_4() -> None
 @pytest.mark.parametrize(
     ("interfaces", "reason"),
     [
-        ([interface("notes", "get", "put")], "'reset' is declared by no interface"),
+        ([interface("notes", "get", "put")], '"reset" is declared by no interface'),
         (
             [interface("notes", "get", "put"), interface("admin", "reset", "get")],
-            "'get' is declared by several interfaces",
+            '"get" is declared by several interfaces',
         ),
-        ([], "'get' is declared by no interface"),
+        ([], '"get" is declared by no interface'),
     ],
 )
 def test_s29_3_an_operation_needs_exactly_one_interface(interfaces: Any, reason: str) -> None:

@@ -20,6 +20,7 @@ from eval_quality.errors import Problem
 from eval_quality.model.decode import branch_of, record_class
 from eval_quality.model.record import Choice, Record
 from eval_quality.value.kind import is_array, is_object
+from eval_quality.value.text import quoted
 
 Path = tuple[str | int, ...]
 
@@ -235,7 +236,7 @@ def _fields(node: shape.StructType, value: Mapping[str, Any], path: Path) -> lis
     known = {field.encode_name for field in node.fields} | {node.tag_field}
     unknown = [key for key in value if key not in known]
     if unknown:
-        names = ", ".join(f'"{key}"' for key in unknown)
+        names = ", ".join(quoted(key) for key in unknown)
         found.append(Problem(path, "unrecognized_keys", f"Unrecognized key{'s' if len(unknown) > 1 else ''}: {names}"))
     return found
 

@@ -40,6 +40,7 @@ from eval_quality.value.depth import room
 from eval_quality.value.digest import digest_value
 from eval_quality.value.freeze import thaw
 from eval_quality.value.kind import is_array, is_object
+from eval_quality.value.text import quoted
 
 
 class _Refused(Exception):
@@ -179,7 +180,8 @@ def _interface_lookup(contract: Any) -> Callable[[Any], str]:
         found = declared.get(operation_id, set()) if isinstance(operation_id, str) else set[Any]()
         if len(found) != 1:
             how_many = "several interfaces" if found else "no interface"
-            raise _Refused(f"operation {operation_id!r} is declared by {how_many}")
+            named = quoted(operation_id) if isinstance(operation_id, str) else "without an id"
+            raise _Refused(f"operation {named} is declared by {how_many}")
         return next(iter(found))
 
     return interface_of
