@@ -1,6 +1,6 @@
 """A small command-line chain, built as plain JSON, for the tests of qualification, ingest, scoring and emission.
 
-One agent is asked two cases; `O-001` asks whether it named what it must, `O-002` whether it named what it must not. Every
+One agent is asked a case: `O-001` asks whether it named what it must, `O-002` whether it named what it must not. A
 builder takes overrides by wire name and returns a fresh value.
 """
 
@@ -70,9 +70,9 @@ def shape(required: list[str] = [], permitted: list[str] = [], types: Json | Non
 def descriptor(**over: Any) -> Json:
     return {
         **shape(["selected"], ["selected", "count"], {"selected": "array", "count": "number"}),
-        "successIndicator": None,
-        "channelRoles": None,
-        "collectionLocations": None,
+        "successIndicator": "/selected",
+        "channelRoles": {"/selected": "collection"},
+        "collectionLocations": [],
         **over,
     }
 
@@ -176,8 +176,13 @@ def oracle(number: int, check: Json | None, **over: Any) -> Json:
 
 FRONT = "/interactions/front-case/stdout/selected"
 
+NAMES_FRONT: Json = {"op": "containment", "operands": [pointer(FRONT), literal(["front"])]}
+REFUSES_BAD: Json = negation(equality(pointer("/interactions/bad-case/exit-code"), literal(0)))
+"""Holds as well where no bad case was tried: what is absent equals nothing."""
+
 
 def contract(**over: Any) -> Json:
+    """A contract without a coverage gap."""
     return {
         "schemaVersion": 7,
         **LINEAGE,
@@ -185,15 +190,18 @@ def contract(**over: Any) -> Json:
         "sourceSpecDigest": None,
         "behaviors": [behavior(1, "O-001"), behavior(2, "O-002")],
         "oracles": [
-            oracle(1, {"op": "containment", "operands": [pointer(FRONT), literal(["front"])]}),
+            oracle(1, {"op": "all", "operands": [NAMES_FRONT, REFUSES_BAD]}),
             oracle(2, negation(names_any(FRONT, ["mobile"]))),
         ],
         "rubrics": [],
         "waivers": [],
         "permittedInterfaces": [interface("cli", "agent", command())],
         "referenceSets": None,
-        "siblingGroups": None,
-        "interactionPlan": [step("front-case", cli_binding(option={"case": literal("front")}))],
+        "siblingGroups": {"operations": [], "parameters": []},
+        "interactionPlan": [
+            step("front-case", cli_binding(option={"case": literal("front")})),
+            step("bad-case", cli_binding(option={"case": {"matcher": "type-violating"}})),
+        ],
         "scopedResources": None,
         "forbiddenInputs": list(FORBIDDEN),
         "testData": {"setup": None, "cleanup": None, "principals": None, "resources": None},
@@ -516,12 +524,12 @@ def preflight(**over: Any) -> Json:
 
 def inputs(**over: Any) -> Json:
     """The arguments of `run_score` for a run that is caught; each may be replaced."""
-    the_contract = over.get("contract", contract())
-    trials = over.get("record", record(the_contract))
+    the_contract = over["contract"] if "contract" in over else contract()
+    trials = over["record"] if "record" in over else record(the_contract)
     first = trials[0] if isinstance(trials, list) and trials else trials
     return {
         "record": trials,
-        "manifest": manifest(first) if isinstance(first, dict) else None,
+        "manifest": manifest(first if isinstance(first, dict) and "runId" in first else None),
         "configuration": configuration(),
         "contract": the_contract,
         "probe": probe(),

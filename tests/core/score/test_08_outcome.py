@@ -32,7 +32,7 @@ CHECKS = (None, *CHECK_RESOLUTIONS)
 CLEAN = (None, True, False)
 
 
-def expected_state(facts: Facts) -> tuple[str, str, bool]:  # noqa: PLR0911
+def expected_state(facts: Facts) -> tuple[str, str, bool]:
     """The ladder of spec 08 §6.3 written out once more, rule by rule: (rule, state, cites)."""
     cites = facts.bucket is not None
     canary = facts.probe_class == "canary"
@@ -197,7 +197,7 @@ def test_s6_4_a_waiver_replaces_the_provisional_state(waiver: str, state: str, r
 
 
 def test_s6_5_corroboration_is_total_and_first_match_over_its_whole_space() -> None:
-    def expected(facts: Facts) -> tuple[str, str]:  # noqa: PLR0911
+    def expected(facts: Facts) -> tuple[str, str]:
         cites = facts.bucket is not None
         satisfied = (facts.check == "true" and facts.holds_expected) or (
             facts.check == "false" and not facts.holds_expected
