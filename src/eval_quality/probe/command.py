@@ -196,9 +196,7 @@ def run_command(
         raise RuntimeFault("budget-exhausted", CAP_PATH, detail)
     # 6. Artifacts.
     artifacts = {
-        artifact_id: (read or _read_artifact)(
-            artifact_id, os.path.join(invocation.cwd, path), caps.max_output_bytes
-        )
+        artifact_id: (read or _read_artifact)(artifact_id, os.path.join(invocation.cwd, path), caps.max_output_bytes)
         for artifact_id, path in invocation.artifacts.items()
     }
     return {

@@ -146,7 +146,7 @@ class Child:
     def _start(self, lane: Lane, launch: Launch, standard: list[int]) -> None:
         message = {
             "argv": [utf8(argument) for argument in launch.argv],
-            "cwd": utf8(launch.cwd),
+            "cwd": utf8(os.path.abspath(launch.cwd)),
             "environment": {utf8(key): utf8(value) for key, value in launch.environment.items()},
             "targets": [0, 1, 2, *(number for number, _ in launch.descriptors)],
             "limits": list(launch.limits),
@@ -326,9 +326,13 @@ def run_process(
     # 2. Launch.
     with borrowed(lane) as slot, Child(slot, launch, signal) as child:
         # 3. Standard input.
-        child.write(stdin)
-        child.end_input()
-        return _follow(child, caps, signal)
+        try:
+            child.write(stdin)
+            child.end_input()
+            return _follow(child, caps, signal)
+        except BaseException:  # an interrupt of the host must not leave the target running
+            child.kill_and_drain()
+            raise
 
 
 def _follow(child: Child, caps: Caps, signal: AbortSignal | None) -> Completed:
@@ -341,9 +345,9 @@ def _follow(child: Child, caps: Caps, signal: AbortSignal | None) -> Completed:
     while child.exit_code is None or child.streams_open:
         now = time.monotonic()
         if now >= deadline:
-            child.kill_and_drain()
             if not child.started_at:
                 raise TimeoutError(errno.ETIMEDOUT, "the launch did not happen")
+            child.kill_and_drain()
             ended = "elapsed"
             break
         for event in child.wait(deadline - now):
@@ -352,7 +356,6 @@ def _follow(child: Child, caps: Caps, signal: AbortSignal | None) -> Completed:
             elif event.kind in streams:
                 streams[event.kind] += event.data
             elif event.kind == "aborted" and signal is not None:
-                child.kill_and_drain()
                 raise AbortError(signal)
             elif event.kind == "lost":
                 ended = "lost"
