@@ -47,6 +47,9 @@ def _contracts() -> tuple[CorpusContract, ...]:
 CORPUS: Final = _contracts()
 """Every contract, by name."""
 
+STATE_CONTRACTS: Final = tuple(each for each in CORPUS if each.shows != (each.name,))
+"""The contracts that put a coverage rule in some declaration state."""
+
 
 def index_entry(contract: CorpusContract) -> dict[str, Any]:
     """What the index says of a document: its digest, what it shows, and what every stage makes of it."""

@@ -1,0 +1,21 @@
+"""Explain one code, or list them all."""
+
+from eval_quality.core.explain.catalogue import CATALOGUE, nearest
+from eval_quality.core.explain.render import catalogue_text, explanation_text
+
+
+class UnknownCode(Exception):
+    """A word that is no code of the catalogue; `nearest` holds the codes that look most like it."""
+
+    def __init__(self, word: str) -> None:
+        self.nearest = nearest(word)
+        super().__init__(word)
+
+
+def explain(code: str | None) -> str:
+    """The explanation of a code, or every code by family. Raises `UnknownCode`."""
+    if code is None:
+        return catalogue_text()
+    if code not in CATALOGUE:
+        raise UnknownCode(code)
+    return explanation_text(CATALOGUE[code])
