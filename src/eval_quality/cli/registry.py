@@ -32,6 +32,17 @@ REGISTRY: Final = (
     Entry("probe", "probe", "ask a live target under a target policy, and show what was observed"),
     Entry("conformance", "conformance", "prove that an adapter keeps the promises of its port"),
     Entry("migrate", "migrate", "convert documents of older versions, one by one or as a relinked chain"),
+    Entry(
+        "behavior-eval",
+        "behavior_eval",
+        "blind questions for skills, answers scored, evidence that knows when it is stale",
+        aliases=("behavior",),
+        default="status",
+        folds_case=True,
+    ),
+    Entry("doctor", "doctor", "check environment, skills, evidence, freshness and maturity, and say what to do next"),
+    Entry("skills", "skills", "list the skills of a repository, or inspect one"),
+    Entry("capture-holdout", "capture_holdout", "run a deterministic skill's holdout and freeze the result"),
     Entry("schema", "schema", "print the JSON Schema of a document kind"),
     Entry(
         "coverage",

@@ -1,4 +1,4 @@
-"""Answers that read nothing (issue: degenerate battery; spec 14 §12 for contracts).
+"""Answers that read nothing: a battery against one's own scenarios (for contracts: spec 14 §12).
 
 Each degenerate responder sees what a provider sees and pays no attention to it:
 

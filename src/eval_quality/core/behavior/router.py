@@ -6,6 +6,7 @@ score, ties by catalogue order; the entry skill is never selected.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -355,8 +356,7 @@ def route(task: str, state: Mapping[str, Any] | None = None) -> Route:
     text = task.strip().lower()[:MAX_TASK]
     if not text:
         raise ValueError("a task to route must not be blank")
-    scores = dict[str, int].fromkeys(CATALOGUE, 0)
-    scores["fable-execute"] = 1
+    scores: Counter[str] = Counter({"fable-execute": 1})
     facts = state or {}
     if facts.get("failureStreak", 0) >= 2:
         scores["fable-recover"] += 8
