@@ -3,7 +3,7 @@
     1  keys differ                                        incomparable
     2  either vector is not comparable                    incomparable
     3  either result contradicts itself                   incomparable
-    4  either repeats a probe                             incomparable
+    4  either repeats a probe (3 has found that)          incomparable
     5  over the classes both sides measured: nobody wins and all counts are equal, one side wins, or neither of these
     6  a dominance result is withdrawn when the dominated side caught a probe at or above the floor that the favoured
        side did not
@@ -11,7 +11,6 @@
 Scoring versions are not compared; that is the caller's business.
 """
 
-from collections.abc import Iterable
 from typing import Final, Protocol
 
 from eval_quality.core.score.consistency import Scored, inconsistencies
@@ -58,18 +57,11 @@ def compare_dominance(a: Result, b: Result, severity_floor: str) -> str:
         return INCOMPARABLE
     if any(next(inconsistencies(side), None) is not None for side in (a, b)):
         return INCOMPARABLE
-    if _repeats_probe(a.reduced_probe_outcomes) or _repeats_probe(b.reduced_probe_outcomes):
-        return INCOMPARABLE
     relation = _componentwise(a.strength, b.strength)
     favoured, dominated = (a, b) if relation == A_DOMINATES else (b, a)
     if relation in (A_DOMINATES, B_DOMINATES) and _overridden(favoured, dominated, severity_floor):
         return INCOMPARABLE
     return relation
-
-
-def _repeats_probe(reduced: Iterable[ReducedProbeOutcome]) -> bool:
-    names = [entry.probe_id for entry in reduced]
-    return len(set(names)) != len(names)
 
 
 def _componentwise(a: Strength, b: Strength) -> str:

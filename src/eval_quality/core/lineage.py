@@ -14,11 +14,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from eval_quality.core.contract.text import display
 from eval_quality.errors import RuntimeFault
+from eval_quality.model.decode import to_value
 from eval_quality.model.primitives import SAFE
 from eval_quality.model.record import Record
 from eval_quality.value.digest import digest_value
 from eval_quality.value.freeze import thaw
+from eval_quality.value.kind import is_object
 from eval_quality.value.text import utf16_key
 
 LINEAGE_FINDINGS: Final[dict[str, str | None]] = {
@@ -70,17 +73,17 @@ class _Member(NamedTuple):
 
 
 def validate_lineage_chain(
-    artifacts: Sequence[Mapping[str, Any]],
+    artifacts: Sequence[Any],
     *,
     artifact_path: str,
     accepted_schema_version: int,
     declared_revision_count: int,
     remediation_cap: int | None,
 ) -> LineageChainReport:
-    """Validate whole parsed artifacts of one type, as plain JSON values (spec 09 §5.2).
+    """Validate whole parsed artifacts of one type, plain values or records (spec 09 §5.2).
 
-    Raises `TypeError` for a count or cap that is no non-negative safe integer, and the runtime faults
-    `schema-version-mismatch` at `artifact_path` and `non-canonicalizable-value`.
+    Raises `TypeError` for a count or cap that is no non-negative safe integer and for a member that is no artifact,
+    and the runtime faults `schema-version-mismatch` at `artifact_path` and `non-canonicalizable-value`.
     """
     # 1
     _require_count(declared_revision_count, "declared_revision_count")
@@ -137,17 +140,20 @@ def _require_count(value: object, name: str) -> None:
         raise TypeError(f"{name} must be a non-negative safe integer")
 
 
-def _member(artifact: Mapping[str, Any], path: str, accepted: int) -> _Member:
-    stamp = artifact["schemaVersion"]
+def _member(artifact: Any, path: str, accepted: int) -> _Member:
+    value: Any = to_value(artifact)
+    if not is_object(value) or not {"schemaVersion", "parentDigest", "revisionCount"} <= value.keys():
+        raise TypeError("a chain member must be an artifact with its three lineage members")
+    stamp = value["schemaVersion"]
     if isinstance(stamp, bool) or stamp != accepted:
         raise RuntimeFault(
             "schema-version-mismatch",
             path,
-            f'a chain member carries "schemaVersion" {stamp} where this build reads {accepted}; '
+            f'a chain member carries "schemaVersion" {display(stamp)} where this build reads {accepted}; '
             "its digest would name another document",
         )
-    digest = digest_value(artifact, path)
-    return _Member(digest, artifact["parentDigest"], artifact["revisionCount"], f"{path}[digest={digest}]")
+    digest = digest_value(value, path)
+    return _Member(digest, value["parentDigest"], value["revisionCount"], f"{path}[digest={digest}]")
 
 
 def _per_member(members: Sequence[_Member]) -> Iterator[LineageFinding]:

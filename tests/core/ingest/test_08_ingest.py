@@ -146,7 +146,7 @@ def test_s2_4_dangling_citations_of_every_finding_type_deduplicated_and_sorted()
     ]
 
 
-# --- quotations ------------------------------------------------------------------------------------------------------
+# --- quotations -----------------------------------------------------------------------------------------------------
 
 
 def quotations(*quotes: dict[str, Any], **seen: Any) -> list[tuple[int, str, str]]:

@@ -222,8 +222,8 @@ def detail(probe: dict[str, Any], code: str = "qualification-route-incompatible"
         ),
         (
             j.probe(defects=[]),
-            'probeClass "defect" seeds a defect and this probe\'s defects array is empty, so no AD-9 route has a seeded '
-            "defect to qualify (AD-9)",
+            'probeClass "defect" seeds a defect and this probe\'s defects array is empty, so no AD-9 route has a '
+            "seeded defect to qualify (AD-9)",
         ),
     ],
 )
@@ -321,7 +321,7 @@ def test_s1_9_the_observable_channel_over_every_kind(kind: str, channel: str) ->
     assert set(RESPONSE_SIDE) == set(EVIDENCE_CHANNELS) - {"call-inputs"}
 
 
-# --- operands and pointers -------------------------------------------------------------------------------------------
+# --- operands and pointers ------------------------------------------------------------------------------------------
 
 
 def predicate_failures(predicate: dict[str, Any], home: bool = True, **over: Any) -> list[tuple[str, str]]:
@@ -517,8 +517,8 @@ def test_s1_13_an_undeclared_key_is_named_in_the_published_words() -> None:
     ((path, says),) = selector_failures(option={"skil": literal("x")})
     assert path == f'{SELECTOR_AT}.option["skil"]'
     assert says == (
-        'operation "run-skill" declares "skil" in neither requiredKeys nor permittedKeys of its option channel, so this '
-        "selector matches no observation and the probe can never be triggered (AD-4, AD-40)"
+        'operation "run-skill" declares "skil" in neither requiredKeys nor permittedKeys of its option channel, so '
+        "this selector matches no observation and the probe can never be triggered (AD-4, AD-40)"
     )
 
 
@@ -563,7 +563,7 @@ def test_s1_13_is_skipped_without_a_home_operation() -> None:
     assert found(qualify_probe(a_probe(defectSignature=signature), None)) == []
 
 
-# --- legality --------------------------------------------------------------------------------------------------------
+# --- legality -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -646,7 +646,7 @@ def test_s1_14_the_collection_row_resolves_the_observed_step_alone() -> None:
     assert "condition-quantifier-over-non-collection" not in codes
 
 
-# --- the set ---------------------------------------------------------------------------------------------------------
+# --- the set --------------------------------------------------------------------------------------------------------
 
 
 def test_s1_15_a_set_is_sorted_into_admitted_and_rejected_in_order() -> None:

@@ -85,7 +85,7 @@ def test_s8_removing_a_caught_vote_never_makes_the_probe_caught(states: list[str
         assert after.caught <= before.caught
 
 
-# --- vector ------------------------------------------------------------------------------------------------------------
+# --- vector ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -124,8 +124,8 @@ def test_s9_canaries_and_clean_controls_have_no_class() -> None:
 def test_s16_12_the_note_of_a_vector_that_is_not_comparable() -> None:
     found = strength({}, 1, 1, 3, [("O-001", "unreached")])
     assert found.note == (
-        "1 admitted probe over 1 completed trial. Below the declared minimum of 3. O-001 resolved unreached. The vector "
-        "is reported and marked non-comparable."
+        "1 admitted probe over 1 completed trial. Below the declared minimum of 3. O-001 resolved unreached. The "
+        "vector is reported and marked non-comparable."
     )
     assert found.denominator == "unique qualified probe identifiers exercised per class, across 1 completed trial"
     assert (found.basis, found.comparable) == ("measured", False)
@@ -152,7 +152,7 @@ def test_s10_comparable(completed: int, minimum: int, states: list[str], compara
     assert is_comparable(completed, minimum, states) is comparable
 
 
-# --- consistency (§12) ------------------------------------------------------------------------------------------------
+# --- consistency (§12) ----------------------------------------------------------------------------------------------
 
 
 def artifact() -> dict[str, Any]:

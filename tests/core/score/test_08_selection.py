@@ -55,7 +55,7 @@ def test_s3_1_result_and_ambiguity_follow_the_count(count: int, result: str, car
         assert found.single.observation_id == "obs-1"
 
 
-# --- bindings (§3.5) --------------------------------------------------------------------------------------------------
+# --- bindings (§3.5) ------------------------------------------------------------------------------------------------
 
 RAW = {"kind": "raw", "base64": "AA==", "contentType": "text/plain"}
 
@@ -155,7 +155,7 @@ def test_s3_5_no_observation_of_a_record_stamped_7_is_raw() -> None:
     assert found.result == "none"
 
 
-# --- temporal and capture floors (§3.2 to §3.4) -----------------------------------------------------------------------
+# --- temporal and capture floors (§3.2 to §3.4) ---------------------------------------------------------------------
 
 
 def by_case(step_id: str, case: str, **over: Any) -> dict[str, Any]:

@@ -177,7 +177,7 @@ def test_s4_1_the_table_is_total_and_first_match_over_its_whole_space() -> None:
     assert rules == {row.rule for row in WITNESS_TABLE}
 
 
-# --- buckets ---------------------------------------------------------------------------------------------------------
+# --- buckets --------------------------------------------------------------------------------------------------------
 
 
 def test_s4_2_every_bucket_sorted() -> None:

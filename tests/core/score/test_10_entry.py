@@ -165,7 +165,7 @@ def test_s7_6_inputs_are_never_changed() -> None:
     assert digest_value({name: value for name, value in given.items() if value is not None}, "x") == before
 
 
-# --- steps 3 to 5 ------------------------------------------------------------------------------------------------------
+# --- steps 3 to 5 ---------------------------------------------------------------------------------------------------
 
 
 def test_s7_6_3_a_refused_designation_comes_before_any_port_call() -> None:
@@ -272,7 +272,7 @@ def test_s7_6_5_what_a_port_raises_passes() -> None:
     assert fault(record=hidden("m", b"1"), resolve_private=resolve).code == "port-failure"
 
 
-# --- steps 6, 7 -------------------------------------------------------------------------------------------------------
+# --- steps 6, 7 -----------------------------------------------------------------------------------------------------
 
 BIG = j.json_body(2**60)
 
@@ -632,7 +632,7 @@ def test_s6_1_a_check_without_pointers_addresses_no_step(polarity: str, corrobor
     assert [outcome.corroboration for outcome in result.artifact.outcomes] == ["agrees", corroboration]
 
 
-# --- streaming ---------------------------------------------------------------------------------------------------------
+# --- streaming ------------------------------------------------------------------------------------------------------
 
 
 def test_s7_6_an_iterator_gives_what_a_list_gives() -> None:

@@ -10,7 +10,7 @@ Rules, per bound channel (a null channel binds nothing):
    matched by one that is (spec 08 §17.1).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from eval_quality.core.contract.operation import AnyOperation, request_shape
@@ -20,20 +20,15 @@ from eval_quality.model.run_record import Observation
 from eval_quality.value.compare import json_equal, json_type
 from eval_quality.value.pointer import MISSING
 
-CapturedValue: TypeAlias = Callable[[str, str], Any]
-"""The value a captured binding of (channel, key) resolved to, or `MISSING`."""
+CapturedValues: TypeAlias = Mapping[tuple[str, str], Any]
+"""What each captured binding, by (channel, key), resolved to; `MISSING` where its pointer addressed nothing."""
 
 Channels: TypeAlias = Iterable[tuple[str, Any]]
 """Bound channels: name, and a key map, a raw body or None."""
 
 
-def nothing_captured(_channel: str, _key: str) -> Any:
-    """The captured values of a binding that can hold none."""
-    return MISSING
-
-
 def admits(
-    channels: Channels, observation: Observation, operation: AnyOperation | None, captured: CapturedValue
+    channels: Channels, observation: Observation, operation: AnyOperation | None, captured: CapturedValues
 ) -> bool:
     """Whether the observation's call inputs satisfy every bound channel (spec 08 §3.5)."""
     return all(
@@ -43,7 +38,7 @@ def admits(
 
 
 def _channel_admits(
-    channel: str, bound: Any, observation: Observation, operation: AnyOperation | None, captured: CapturedValue
+    channel: str, bound: Any, observation: Observation, operation: AnyOperation | None, captured: CapturedValues
 ) -> bool:
     sent: Mapping[str, Any] | None = getattr(observation.call_inputs, channel)
     if sent is None:
@@ -66,12 +61,12 @@ def _value_admits(
     sent: Any,
     observation: Observation,
     operation: AnyOperation | None,
-    captured: CapturedValue,
+    captured: CapturedValues,
 ) -> bool:
     if value.form == "literal":
         return json_equal(sent, value.literal)
     if value.form == "captured":
-        expected = captured(channel, key)
+        expected = captured.get((channel, key), MISSING)
         return expected is not MISSING and json_equal(sent, expected)
     if value.form == "principal":
         return observation.principal == value.principal

@@ -131,7 +131,7 @@ class SelectionPlan:
                     step.input_binding.channels(),
                     candidate,
                     planned.operation,
-                    lambda channel, key: values[channel, key],
+                    values,
                 )
             )
         )

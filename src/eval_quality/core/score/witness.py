@@ -25,7 +25,7 @@ from eval_quality.core.evaluation import (
 )
 from eval_quality.core.qualify.condition import OBSERVED_STEP, predicate_path
 from eval_quality.core.qualify.home import HomeOperation
-from eval_quality.core.score.admit import admits, nothing_captured
+from eval_quality.core.score.admit import admits
 from eval_quality.model.probe import DefectSignature
 from eval_quality.model.run_record import Finding, Observation
 
@@ -100,7 +100,7 @@ def match_witness(
     if home is None or not exercised:
         return WitnessMatch("unexercised", home_operation_resolved=home is not None, exercised=False)
     channels = signature.condition.selector.input_binding.channels()
-    candidates = [seen for seen in exercised if admits(channels, seen, home.operation, nothing_captured)]
+    candidates = [seen for seen in exercised if admits(channels, seen, home.operation, {})]
     resolve = _predicate(probe_id, signature, home.operation)
     partitions: dict[str, list[str]] = {"true": [], "false": [], "insufficient-evidence": []}
     for candidate in candidates:
