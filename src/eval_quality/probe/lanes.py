@@ -31,6 +31,8 @@ MAX_MESSAGE_BYTES: Final = 1 << 26
 
 _HEADER = struct.Struct("=I")
 _CLOSE_SECONDS = 3.0
+_DYING_SECONDS = 0.05
+"""How long a supervisor that was killed may take to be seen dead."""
 
 
 class LaneLost(Exception):
@@ -202,6 +204,19 @@ class _Supervisor:
                 return
         lane.close()
 
+    def distrust(self) -> None:
+        """After a lane was lost: give up every idle lane, and the supervisor too if it is dying with them."""
+        with self._lock:
+            lanes, self.idle = self.idle, []
+            for lane in lanes:
+                lane.discard()
+            if self._process is not None:
+                try:
+                    self._process.wait(_DYING_SECONDS)
+                except subprocess.TimeoutExpired:
+                    return
+                self._stop()
+
     def shut_down(self) -> None:
         with self._lock:
             lanes, self.idle = self.idle, []
@@ -235,4 +250,6 @@ def borrowed(lane: Lane | None = None) -> Generator[Lane, None, None]:
     try:
         yield taken
     finally:
+        if taken.lost:
+            _supervisor.distrust()
         _supervisor.give_back(taken)

@@ -1,0 +1,3 @@
+"""Exits without reading its standard input."""
+
+print("deaf")
