@@ -2,6 +2,7 @@
 
 import copy
 import json
+import pickle
 import sys
 from collections import OrderedDict
 from decimal import Decimal
@@ -10,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from eval_quality.errors import RuntimeFault, SchemaIssues
 from eval_quality.model.contract import EvalContract, TestData
@@ -198,6 +200,34 @@ def test_s9_foreign_values_are_typed_faults(foreign: Any, kind: str) -> None:
     assert refused(EvalContract, foreign).code == "schema-parse-failure"
 
 
+_LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(max_size=3) | st.decimals()
+_KEYS = st.text(max_size=3) | st.sampled_from(
+    ("schemaVersion", "op", "kind", "operands", "expectedClean", "mode", "literal")
+)
+_ANYTHING = st.recursive(
+    _LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.tuples(inner)
+        | st.dictionaries(_KEYS, inner, max_size=4)
+        | st.dictionaries(st.integers() | st.none(), inner, max_size=2)
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.sampled_from(ALL_KINDS), _ANYTHING)
+@settings(max_examples=150, deadline=None)
+def test_s9_only_our_exceptions_leave(kind: str, value: Any) -> None:
+    before = repr(value)
+    problems = issues(record_kind(kind), value)
+    if problems:
+        assert refused(record_kind(kind), value).code == "schema-parse-failure"
+    else:
+        assert issues(record_kind(kind), to_value(decode(record_kind(kind), value, kind))) == ()
+    assert repr(value) == before
+
+
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
 def test_s1_2_numbers_are_finite(number: float) -> None:
     assert issues(Operand, {"literal": [0, number]})[0].path == ("literal", 1)
@@ -311,6 +341,23 @@ def test_s8_a_record_is_returned_unchanged() -> None:
 def test_s8_to_value_accepts_a_json_value() -> None:
     assert to_value(FrozenDict(a=FrozenList([1, None]))) == {"a": [1, None]}
     assert to_value((decode(Operand, {"literal": 1}, "x"), "y")) == [{"literal": 1}, "y"]
+
+
+@pytest.mark.parametrize("kind", ALL_KINDS)
+def test_s8_records_can_be_copied_and_pickled(kind: str) -> None:
+    for seed in range(5):
+        record = decode(record_kind(kind), sample(kind, seed), kind)
+        for clone in (copy.copy(record), copy.deepcopy(record), pickle.loads(pickle.dumps(record))):
+            assert clone == record
+            assert type(clone) is type(record)
+            assert to_value(clone) == to_value(record)
+
+
+def test_s8_copies_of_frozen_values_are_frozen() -> None:
+    value = FrozenDict(a=FrozenList([FrozenDict(b=1)]))
+    for clone in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
+        assert (type(clone), type(clone["a"]), type(clone["a"][0])) == (FrozenDict, FrozenList, FrozenDict)
+        assert clone == value
 
 
 # --- lists ------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Spec 02 §6 to §24 and the micro-examples §30.8 to §30.13: what parses, what does not, and where it is reported."""
 
 import copy
+from importlib import resources
 from typing import Any
 
 import pytest
@@ -689,6 +690,11 @@ def test_s20_the_default_policy() -> None:
     assert digest_value(value, "ScoringPolicy") == (
         "sha256:cc9e09a64f2ed19a6a204f72244e43e51b742f078fab859329601146fdf47bb7"
     )
+
+
+def test_s20_the_default_policy_is_shipped_as_data() -> None:
+    text = resources.files("eval_quality").joinpath("data/default-scoring-policy.json").read_bytes()
+    assert text == canonicalize(to_value(DEFAULT_SCORING_POLICY), "ScoringPolicy") + b"\n"
 
 
 def test_s21_the_recorded_mode_is_the_branch_s() -> None:

@@ -24,7 +24,7 @@ from eval_quality.model.primitives import SAFE
 from eval_quality.model.record import Record, wire_names
 from eval_quality.value.depth import room
 from eval_quality.value.frozen import FrozenDict, FrozenList
-from eval_quality.value.kind import is_object
+from eval_quality.value.kind import is_array, is_object
 
 T = TypeVar("T")
 
@@ -32,6 +32,7 @@ MAX_NESTING_DEPTH: Final = 1024
 """Stops a value, or a cycle in one, from exhausting the stack of whoever reads it next (spec 01 §2)."""
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+_SETTLED: Final = _SCALARS - {float}
 
 
 def decode(kind: type[T], value: Any, artifact_path: str) -> T:
@@ -91,7 +92,7 @@ def to_value(record: Any) -> Any:
 def normalise(value: Any, artifact_path: str, allow_bytes: bool = False) -> tuple[Any, tuple[Problem, ...]]:
     """An immutable copy of a JSON value as schemas see it, and what in it is not JSON (step 1 above)."""
     problems: list[Problem] = []
-    pending: list[tuple[Any, Any, _Place, int]] = []
+    pending: list[tuple[Any, _Place, int]] = []
 
     def accept(member: object, parent: _Place, token: str | int, depth: int) -> Any:
         kind = type(member)
@@ -103,10 +104,10 @@ def normalise(value: Any, artifact_path: str, allow_bytes: bool = False) -> tupl
             return member
         if kind in _SCALARS or (allow_bytes and kind is bytes):
             return member
-        if kind is dict or kind is FrozenDict:
-            copy: Any = FrozenDict()
-        elif kind is list or kind is FrozenList:
-            copy = FrozenList()
+        if is_object(member) and (kind is dict or kind is FrozenDict):
+            copy: Any = FrozenDict(member)
+        elif is_array(member) and (kind is list or kind is FrozenList):
+            copy = FrozenList(member)
         else:
             message = f"must be a JSON value, not a Python {kind.__name__}"
             problems.append(Problem(_path((parent, token)), "invalid_type", message))
@@ -114,23 +115,27 @@ def normalise(value: Any, artifact_path: str, allow_bytes: bool = False) -> tupl
         if depth > MAX_NESTING_DEPTH:
             detail = f"nesting depth exceeds {MAX_NESTING_DEPTH}"
             raise RuntimeFault("non-canonicalizable-value", artifact_path, detail)
-        pending.append((member, copy, (parent, token), depth))
+        pending.append((copy, (parent, token), depth))
         return copy
 
     root = accept(value, None, "", 1)
-    # A frozen container refuses its own writing methods, so the base classes' methods fill it.
-    put, append = dict[Any, Any].__setitem__, list[Any].append
+    # Containers were copied shallowly, so only members that are no plain scalar need a second look. A frozen container
+    # refuses its own writing methods; the base classes' methods write.
+    put, set_at = dict[Any, Any].__setitem__, list[Any].__setitem__
     while pending:
-        source, target, place, depth = pending.pop()
-        if is_object(source):
-            for key, member in source.items():
+        container, place, depth = pending.pop()
+        if is_object(container):
+            if "__proto__" in container:
+                dict[Any, Any].__delitem__(container, "__proto__")
+            for key, member in container.items():
                 if type(key) is not str:
                     problems.append(Problem(_path(place), "invalid_type", "must have strings for keys"))
-                elif key != "__proto__":
-                    put(target, key, member if type(member) is str else accept(member, place, key, depth + 1))
+                elif type(member) not in _SETTLED:
+                    put(container, key, accept(member, place, key, depth + 1))
         else:
-            for index, member in enumerate(source):
-                append(target, member if type(member) is str else accept(member, place, index, depth + 1))
+            for index, member in enumerate(container):
+                if type(member) not in _SETTLED:
+                    set_at(container, index, accept(member, place, index, depth + 1))
     return root, tuple(problems)
 
 

@@ -20,6 +20,12 @@ class FrozenDict(dict[str, Any]):
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
 
+    def __deepcopy__(self, memo: object) -> "FrozenDict":
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FrozenDict, (dict(self),)
+
 
 class FrozenList(list[Any]):
     """A JSON array that refuses to change."""
@@ -27,3 +33,9 @@ class FrozenList(list[Any]):
     __slots__ = ()
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
     append = clear = extend = insert = pop = remove = reverse = sort = _refuse
+
+    def __deepcopy__(self, memo: object) -> "FrozenList":
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FrozenList, (list(self),)
