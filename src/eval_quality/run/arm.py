@@ -5,6 +5,7 @@ covers the tree, how each interface is launched (placeholders unexpanded, secret
 time or host name enters it, so it is equal on every machine.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,13 +17,23 @@ from eval_quality.value.digest import digest_bytes, digest_composite, digest_val
 
 
 class Arm(NamedTuple):
-    """One state of the subject. `tree` is None without a source, and for a reply arm."""
+    """One state of the subject. `tree` is None without a source, and for a reply arm.
+
+    `edited` are the bytes of the one changed file, where the change is one.
+    """
 
     arm_id: str
     tree: Tree | None
     launches: tuple[Launch, ...]
     mutation: Mutation | None = None
     reply: Reply | None = None
+    edited: bytes | None = None
+
+    def content(self, digest: str, clean: Callable[[str], bytes]) -> bytes:
+        """The bytes of a file of this arm's tree; `clean` gives those of the clean tree."""
+        if self.edited is not None and digest == digest_bytes(self.edited):
+            return self.edited
+        return clean(digest)
 
     @property
     def change(self) -> Any:
@@ -75,7 +86,7 @@ def document_value(document: msgspec.Struct) -> Any:
 def _without_none(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_none(child) for key, child in value.items() if child is not None}  # pyright: ignore
-    return [_without_none(child) for child in value] if isinstance(value, list) else value  # pyright: ignore
+    return [_without_none(child) for child in value] if isinstance(value, list | tuple) else value  # pyright: ignore
 
 
 def launches_of(experiment: Experiment) -> tuple[Launch, ...]:
@@ -115,7 +126,7 @@ def mutated_arm(clean: Arm, mutation: Mutation, original: bytes | None, replacem
         changed = edit(mutation, original, replacement)
         assert clean.tree is not None
         tree = Tree(tuple(_edited(entry, mutation.file, changed) for entry in clean.tree.entries))
-        return Arm(f"mut-{mutation.id}", tree, clean.launches, mutation)
+        return Arm(f"mut-{mutation.id}", tree, clean.launches, mutation, edited=changed)
     launches = tuple(
         relaunch(mutation, launch) if launch.interface_id == mutation.interface else launch
         for launch in clean.launches

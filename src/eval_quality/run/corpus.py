@@ -73,6 +73,8 @@ def _qualified(prepared: Prepared, captures: Mapping[str, Any], plan: ProbePlan)
     if arm_body is not None and failure is None:
         if arm_body["fault"] is not None:
             failure = Finding("arm-preflight-failed", arm_body["fault"]["detail"])
+        elif not arm_body["observations"]:
+            failure = Finding("arm-preflight-failed", "no leg of the pre-flight was answered on this arm")
         else:
             arm_verdict = _verdict(prepared, plan.arm, (probe,), arm_body["observations"])
             problem = _arm_gate(prepared, plan, probe, arm_verdict, captures)

@@ -84,6 +84,7 @@ class Item(NamedTuple):
 class Prepared(NamedTuple):
     """Everything known before the first process is started."""
 
+    folder: Folder
     documents: Documents
     contract: EvalContract
     brief: SealedEvaluatorBrief
@@ -150,6 +151,7 @@ def prepare(folder: Folder, tree: Tree | None, content: Callable[[str], bytes], 
         documents.policy.minimum_trial_count if experiment.run.trials == "policy" else experiment.run.trials
     )
     return Prepared(
+        folder,
         documents,
         contract,
         brief,

@@ -5,7 +5,7 @@ is `reply-incomplete` for the plan, found before anything is started, and `not-p
 """
 
 from eval_quality.core.contract.plan import PlanIndex
-from eval_quality.core.score.admit import admits, nothing_captured
+from eval_quality.core.score.admit import admits
 from eval_quality.model.decode import decode
 from eval_quality.model.ports import ProbeObservation
 from eval_quality.model.run_record import Observation
@@ -13,12 +13,9 @@ from eval_quality.run.errors import AuthoringProblem, ExperimentFailure
 from eval_quality.run.experiment.corpus import OBSERVATIONS, observation_value
 from eval_quality.run.experiment.document import Reply
 from eval_quality.run.plan.call import Call, record_of
-from eval_quality.run.plan.execute import NoObservation, execute
+from eval_quality.run.plan.execute import execute
+from eval_quality.run.plan.record import NOT_PERMITTED, NoObservation, Recorder
 from eval_quality.run.plan.values import PlannedStep
-
-UNANSWERED = "not-permitted"
-"""The bridge's code for a call the reply has no answer to."""
-
 
 class ReplyArm:
     """Answers calls from one reply document."""
@@ -47,9 +44,9 @@ class ReplyArm:
             if answer.when is None:
                 return observed
             seen = decode(Observation, record_of(call, observed, "obs-1", 1, "evaluator-chosen"), "Observation")
-            if admits(answer.when.channels(), seen, operation, nothing_captured):
+            if admits(answer.when.channels(), seen, operation, {}):
                 return observed
-        return NoObservation(UNANSWERED, f"{call.interface_id}/{call.operation_id}")
+        return NoObservation(NOT_PERMITTED, f"{call.interface_id}/{call.operation_id}")
 
 
 def check_complete(reply: Reply, index: PlanIndex, order: tuple[PlannedStep, ...]) -> None:
@@ -60,7 +57,7 @@ def check_complete(reply: Reply, index: PlanIndex, order: tuple[PlannedStep, ...
             f"GameabilityReply[{reply.id}]",
             f'no answer matches step "{outcome.step_id}" ({outcome.missing.detail or outcome.missing.code})',
         )
-        for outcome in execute(order, ReplyArm(reply, index).issue)
+        for outcome in execute(order, Recorder(ReplyArm(reply, index).issue).act)
         if outcome.missing is not None
     ]
     if problems:

@@ -26,7 +26,7 @@ from eval_quality.model.decode import to_value
 from eval_quality.probe.signals import AbortSignal
 from eval_quality.run.errors import RunError, RunFault
 from eval_quality.run.plan.call import Call, Expand, ProbeObservation, ProbeRequest, request_of
-from eval_quality.run.plan.execute import NoObservation
+from eval_quality.run.plan.record import NoObservation
 from eval_quality.value.canonical import canonicalize
 
 

@@ -45,34 +45,34 @@ class Workshop:
         self._masters: dict[str, str] = {}
         self._lock = threading.Lock()
 
-    def build(self, name: str, tree: Tree | None) -> str:
-        """A new master folder of `tree`, not yet prepared."""
+    def build(self, name: str, arm: Arm) -> str:
+        """A new master folder of the arm's tree, not yet prepared. Raises `RunInvalid` (`workspace-drift`)."""
         folder = tempfile.mkdtemp(prefix=f"{name}-", dir=self._root)
-        if tree is not None:
-            materialise(tree, self._content, folder)
-            found = self.digest(folder)
-            if found != tree.digest:
-                detail = f"the copy has digest {found}, the snapshot {tree.digest}"
-                raise RunInvalid.of("workspace-drift", f"Arm[{name}]", detail)
+        if arm.tree is not None:
+            materialise(arm.tree, lambda digest: arm.content(digest, self._content), folder)
+            found = self.tree(folder).digest
+            if found != arm.tree.digest:
+                detail = f"the copy has digest {found}, the snapshot {arm.tree.digest}"
+                raise RunInvalid.of("workspace-drift", f"Arm[{arm.arm_id}]", detail)
         return folder
 
-    def finish(self, folder: str, changed: frozenset[str] = frozenset()) -> str:
-        """Prepare a master, purge what is volatile, settle its time stamps; its tree digest."""
+    def finish(self, folder: str, changed: frozenset[str] = frozenset()) -> Tree:
+        """Prepare a master, purge what is volatile, settle its time stamps; the tree it is now."""
         purge(folder, self._left_out)
         self._prepare(folder)
         purge(folder, self._left_out)
         settle(folder, changed)
-        return self.digest(folder)
+        return self.tree(folder)
 
-    def digest(self, folder: str) -> str:
-        """The tree digest of a master."""
-        return scan_tree(folder, self._rules).digest
+    def tree(self, folder: str) -> Tree:
+        """The tree of a master as it is now."""
+        return scan_tree(folder, self._rules)
 
     def master(self, arm: Arm) -> str:
         """The prepared master of an arm, built once."""
         with self._lock:
             if arm.arm_id not in self._masters:
-                folder = self.build(arm.arm_id, arm.tree)
+                folder = self.build(arm.arm_id, arm)
                 changed = arm.mutation.file if arm.mutation is not None else None
                 self.finish(folder, frozenset((changed,)) if changed else frozenset())
                 self._masters[arm.arm_id] = folder

@@ -41,6 +41,8 @@ MAX_LINE_BYTES: Final = 65_536
 """Longest output line that a readiness pattern is tried on."""
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 POLL_SECONDS: Final = 0.1
+KEPT_SECONDS: Final = 0.1
+"""How long a connection must stay open to count as taken."""
 
 
 def service_policy(
@@ -180,6 +182,17 @@ class ServiceUnit:
         self._stack.close()
 
 
+def _accepts(reach: tuple[str, int]) -> bool:
+    """Whether somebody takes the connection and keeps it: an ingress in between accepts before the service does."""
+    with suppress(OSError), socket.create_connection(reach, timeout=1) as connection:
+        connection.settimeout(KEPT_SECONDS)
+        try:
+            return connection.recv(1) != b""
+        except TimeoutError:
+            return True
+    return False
+
+
 def _host_and_port(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
     return host, int(port)
@@ -234,7 +247,7 @@ class _Process:
                     now = time.monotonic()
                     if not stop_at:
                         stop_at = now + self._stop_seconds
-                        child.signal(signals.SIGTERM)
+                        child.signal(int(signals.SIGTERM))
                     if self.exited or now >= stop_at:
                         child.kill_and_drain()
                         break
@@ -274,9 +287,7 @@ class _Process:
         if ready.kind == "line":
             return self.said_ready.is_set()
         if ready.kind == "tcp":
-            with suppress(OSError), socket.create_connection(reach, timeout=1):
-                return True
-            return False
+            return _accepts(reach)
         connection = http.client.HTTPConnection(*reach, timeout=1)
         try:
             connection.request("GET", ready.path)

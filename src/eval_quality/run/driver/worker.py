@@ -32,6 +32,14 @@ def tagged(value):
     return {"kind": "text", "value": value} if isinstance(value, str) else {"kind": "json", "value": value}
 
 
+def printed(text):
+    """What a command printed, as the command adapter reads it: JSON where it is JSON, else text."""
+    try:
+        return {"kind": "json", "value": json.loads(text)} if text else tagged(None)
+    except ValueError:
+        return tagged(text)
+
+
 def observe(serve, request):
     """Call once and turn the answer, or its shorthand, into the members of an observation."""
     kind = request["kind"]
@@ -48,7 +56,7 @@ def observe(serve, request):
         if isinstance(answer, dict):
             return {"stdout": tagged(None), "stderr": tagged(None), "artifacts": {}, **answer}
         code, stdout = answer
-        return {"exitCode": code, "stdout": tagged(stdout), "stderr": tagged(None), "artifacts": {}}
+        return {"exitCode": code, "stdout": printed(stdout), "stderr": tagged(None), "artifacts": {}}
     if kind == "api":
         if isinstance(answer, dict):
             return {"headers": {}, "body": tagged(None), **answer}

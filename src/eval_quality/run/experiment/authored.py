@@ -8,8 +8,8 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from eval_quality.errors import Problem
-from eval_quality.model.decode import issues
+from eval_quality.errors import Problem, RuntimeFault, SchemaIssues
+from eval_quality.model.decode import decode
 from eval_quality.run.errors import AuthoringProblem, ExperimentFailure
 from eval_quality.run.source import Source, pointer
 
@@ -45,10 +45,13 @@ def without_nulls(value: Any) -> Any:
 def decode_authored(kind: type[T], source: Source, artifact_path: str) -> T:
     """Decode one authored document. Raises `ExperimentFailure` with every problem it has."""
     value = without_nulls(source.value)
-    found = issues(kind, value)
-    if found:
-        raise ExperimentFailure([located(source, artifact_path, problem, value) for problem in found])
-    return msgspec.convert(value, kind)
+    try:
+        return decode(kind, value, artifact_path)
+    except RuntimeFault as fault:
+        problems = fault.cause.issues if isinstance(fault.cause, SchemaIssues) else ()
+        found = [located(source, artifact_path, problem, value) for problem in problems]
+        whole = [source.problem("author-type-mismatch", artifact_path, (), fault.detail)]
+        raise ExperimentFailure(found or whole) from fault
 
 
 def located(source: Source, artifact_path: str, problem: Problem, value: Any) -> AuthoringProblem:

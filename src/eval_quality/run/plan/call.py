@@ -15,12 +15,11 @@ from eval_quality.model.ports import (
     ApiRequest,
     CommandObservation,
     CommandRequest,
-    ToolObservation,
+    ProbeObservation,
+    ProbeRequest,
     ToolRequest,
 )
 
-ProbeRequest: TypeAlias = ApiRequest | CommandRequest | ToolRequest
-ProbeObservation: TypeAlias = ApiObservation | CommandObservation | ToolObservation
 Channels: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 INPUT_CHANNELS: Final = ("path", "query", "header", "body", "argument", "option", "environment", "stdin", "arguments")

@@ -9,25 +9,20 @@
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from eval_quality.core.contract.binding import captured_values
 from eval_quality.core.contract.pointer import parse_pointer
-from eval_quality.core.evaluation.absent import ABSENT
-from eval_quality.core.evaluation.operand import make_resolve_operand
-from eval_quality.model.decode import decode
+from eval_quality.core.evaluation import ABSENT, make_resolve_operand
 from eval_quality.model.expression import Operand
 from eval_quality.model.run_record import Observation
 from eval_quality.run.errors import AuthoringProblem, ExperimentFailure
-from eval_quality.run.plan.call import Call, ProbeObservation, record_of
+from eval_quality.run.plan.call import Call
+from eval_quality.run.plan.record import NoObservation
 from eval_quality.run.plan.values import Captured, PlannedStep
 
-
-class NoObservation(NamedTuple):
-    """A call that ended without one: the code of 12.14.3 or `capture-unresolved`, and private detail."""
-
-    code: str
-    detail: str = ""
+Act: TypeAlias = Callable[[Call], Observation | NoObservation]
+"""Makes and records one call."""
 
 
 class StepOutcome(NamedTuple):
@@ -36,10 +31,6 @@ class StepOutcome(NamedTuple):
     step_id: str
     observation: Observation | None
     missing: NoObservation | None
-
-
-Issue = Callable[[Call], ProbeObservation | NoObservation]
-"""Sends one call to the arm."""
 
 
 def execution_order(steps: tuple[PlannedStep, ...]) -> tuple[PlannedStep, ...]:
@@ -71,23 +62,17 @@ def dependencies(planned: PlannedStep) -> set[str]:
     return named | ({planned.step.after} if planned.step.after is not None else set())
 
 
-def execute(order: tuple[PlannedStep, ...], issue: Issue, first_sequence: int = 1) -> Iterator[StepOutcome]:
-    """Execute every step once and yield what each one left.
-
-    `issue` sends a call; `first_sequence` is the sequence number of the first step's observation.
-    """
+def execute(order: tuple[PlannedStep, ...], act: Act) -> Iterator[StepOutcome]:
+    """Execute every step once, in `execution_order`, and yield what each one left."""
     observed: dict[str, Observation] = {}
-    for sequence, planned in enumerate(order, first_sequence):
+    for planned in order:
         call = resolved_call(planned, observed)
-        answer = call if isinstance(call, NoObservation) else issue(call)
+        answer = call if isinstance(call, NoObservation) else act(call)
         if isinstance(answer, NoObservation):
             yield StepOutcome(planned.step.step_id, None, answer)
-            continue
-        assert isinstance(call, Call)
-        value = record_of(call, answer, f"obs-{sequence}", sequence, "evaluator-chosen")
-        observation = decode(Observation, value, "Observation")
-        observed[planned.step.step_id] = observation
-        yield StepOutcome(planned.step.step_id, observation, None)
+        else:
+            observed[planned.step.step_id] = answer
+            yield StepOutcome(planned.step.step_id, answer, None)
 
 
 def resolved_call(planned: PlannedStep, observed: dict[str, Observation]) -> Call | NoObservation:
@@ -98,7 +83,7 @@ def resolved_call(planned: PlannedStep, observed: dict[str, Observation]) -> Cal
         channels[channel] = {}
         for key, value in keys.items():
             if isinstance(value, Captured):
-                value = resolve(Operand(pointer=value.pointer))  # noqa: PLW2901
+                value = resolve(Operand(pointer=value.pointer), ABSENT)  # noqa: PLW2901
                 if value is ABSENT:
                     return NoObservation("capture-unresolved", f'nothing was captured for {channel} key "{key}"')
             channels[channel][key] = value

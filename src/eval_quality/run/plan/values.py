@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from eval_quality.core.contract.operation import AnyOperation, input_channels, request_shape
 from eval_quality.core.contract.plan import PlanIndex
-from eval_quality.model.binding import AbsentBody, BindingValue, JsonBody, RawRequestBody, TextBody
+from eval_quality.model.binding import AbsentBody, BindingValue, JsonBody, RawRequestBody, TextBody, WitnessInputs
 from eval_quality.model.contract import EvalContract, InteractionStep
 from eval_quality.model.decode import to_value
 from eval_quality.run.errors import AuthoringProblem, ExperimentFailure
@@ -166,20 +166,30 @@ class _Builder:
         return value
 
 
-def _first_leg(operation: AnyOperation) -> dict[str, dict[str, Any]]:
+def _first_leg(operation: AnyOperation) -> Mapping[str, Mapping[str, Any]]:
     """The values of the operation's first sensitivity leg, by channel and key."""
     if operation.sensitivity_witness is None:
         return {}
-    inputs = operation.sensitivity_witness.legs[0].inputs
+    return channels_of(operation.sensitivity_witness.legs[0].inputs, operation)[0]
+
+
+def channels_of(inputs: WitnessInputs, operation: AnyOperation) -> tuple[dict[str, dict[str, Any]], bool]:
+    """What a witness leg sends, by channel and key, and whether its body is raw.
+
+    A text or a body that is no JSON object has no keys; text on standard input stands for the one required key.
+    """
     found: dict[str, dict[str, Any]] = {}
+    raw = False
     for channel, held in inputs.channels():
         if isinstance(held, JsonBody):
             value = to_value(held)["value"]  # pyright: ignore
             found[channel] = value if isinstance(value, dict) else {}
         elif isinstance(held, TextBody):
-            required = request_shape(operation, channel)
-            keys = required.required_keys if required is not None else ()
+            shape = request_shape(operation, channel)
+            keys = shape.required_keys if shape is not None else ()
             found[channel] = {keys[0]: held.value} if len(keys) == 1 else {}
-        elif not isinstance(held, AbsentBody | RawRequestBody):
+        elif isinstance(held, RawRequestBody):
+            found[channel], raw = to_value(held), True  # pyright: ignore
+        elif not isinstance(held, AbsentBody):
             found[channel] = dict(held)
-    return found
+    return {channel: keys for channel, keys in found.items() if keys}, raw
