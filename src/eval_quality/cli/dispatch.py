@@ -75,6 +75,24 @@ def _listed() -> str:
     return ", ".join(entry.name for entry in REGISTRY)
 
 
+def _import_msgspec() -> None:
+    """Import msgspec without `typing_extensions`, which it prefers where it is installed and does not need.
+
+    That module costs as much as msgspec itself (it reads `inspect`, `ast` and `tokenize`): a tenth of a whole
+    `compile`. The standard library has had both names msgspec takes from it since 3.11. This process has one thread
+    so far, and later imports of `typing_extensions` find it as ever.
+    """
+    import sys
+
+    if "msgspec" in sys.modules or "typing_extensions" in sys.modules:
+        return
+    sys.modules["typing_extensions"] = None  # pyright: ignore[reportArgumentType]
+    try:
+        import_module("msgspec")
+    finally:
+        del sys.modules["typing_extensions"]
+
+
 def _run(command: Command, tokens: list[str]) -> int:
     from eval_quality.cli.flags import HelpRequested, parse
 
@@ -85,6 +103,7 @@ def _run(command: Command, tokens: list[str]) -> int:
 
         write_stdout(command_help(command))
         return 0
+    _import_msgspec()
     return command.run(invocation)
 
 
