@@ -154,6 +154,7 @@ def test_s5_7_5_the_table(container: Any, candidate: Any, expected: bool) -> Non
         ("\u00d8\u3dd8\u3d00\ud83d", "\ud83d", True),
         ("abc", "d", False),
         ("", "\ud83d", False),
+        ("\ud83d\ude00", "\U0001f600", True),
     ],
 )
 def test_s5_7_5_substrings_are_of_code_units(text: str, part: str, expected: bool) -> None:

@@ -33,7 +33,7 @@ class RangeOutOfOrder(Exception):
 
 def text_needs_units(text: str) -> bool:
     """Whether `text` holds anything that code points and code units count differently."""
-    return _NEEDS_UNITS.search(text) is not None
+    return not text.isascii() and _NEEDS_UNITS.search(text) is not None
 
 
 def pattern_needs_units(pattern: str) -> bool:

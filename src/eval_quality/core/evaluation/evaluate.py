@@ -90,8 +90,13 @@ def resolve_check(
     evaluation = _Evaluation(
         resolve_operand, pointer_denotes_collection, reference_set_keys, regex_step_budget, artifact_path
     )
-    with room():
+    try:
         return _node(evaluation, expression, ABSENT)
+    except RecursionError:
+        # Few trees are deep, and making room costs as much as evaluating a small one. Nothing here has a side effect,
+        # so a tree that turned out deep is evaluated again.
+        with room():
+            return _node(evaluation, expression, ABSENT)
 
 
 def _node(evaluation: _Evaluation, expression: Any, bound: Any) -> CheckResolution:
@@ -101,51 +106,78 @@ def _node(evaluation: _Evaluation, expression: Any, bound: Any) -> CheckResoluti
     return rule(evaluation, expression, bound)
 
 
-# 1. Leaves.
+# 1. Leaves (spec 05 §5.6.1). One rule for one operand and one for two: this is where an evaluation spends its time.
 
 
-def _leaf(
-    needs_a_member: bool,
-    holds: Callable[[_Evaluation, Any, list[Any]], bool],
-    prepare: Callable[[_Evaluation, Any, list[Any]], list[Any]] | None = None,
-) -> _Rule:
-    """An operator behind the empty-collection rule (spec 05 §5.6.1); `prepare` changes operands before the rule."""
+def _unary(needs_a_member: bool, holds: Callable[[_Evaluation, Any, Any], bool]) -> _Rule:
+    """An operator of one operand behind the empty-collection rule."""
 
     def rule(evaluation: _Evaluation, expression: Any, bound: Any) -> CheckResolution:
-        operands = expression.operands
-        resolve = evaluation.resolve
-        values = [resolve(operand, bound) for operand in operands]
-        if prepare is not None:
-            values = prepare(evaluation, expression, values)
-        for position, value in enumerate(values):
-            if value is ABSENT:
-                pointer = operands[position].pointer
-                if pointer is not UNSET and evaluation.denotes_collection(pointer):
-                    return _EMPTY
-            elif needs_a_member and not value and isinstance(value, list):
+        (operand,) = expression.operands
+        value = evaluation.resolve(operand, bound)
+        if value is ABSENT:
+            if operand.pointer is not UNSET and evaluation.denotes_collection(operand.pointer):
                 return _EMPTY
-        return _TRUE if holds(evaluation, expression, values) else _FALSE
+        elif needs_a_member and not value and isinstance(value, list):
+            return _EMPTY
+        return _TRUE if holds(evaluation, expression, value) else _FALSE
 
     return rule
 
 
-def _containment(evaluation: _Evaluation, node: Any, values: list[Any]) -> bool:
-    candidate = node.operands[1]
-    if candidate.reference_set is not UNSET and not isinstance(values[1], list):
-        raise ValueError(f'reference set "{candidate.reference_set}" of a containment check is not an array')
-    return operators.containment(values[0], values[1], evaluation.artifact_path)
+def _binary(
+    holds: Callable[[_Evaluation, Any, Any, Any], bool],
+    prepare: Callable[[_Evaluation, Any, Any], Any] | None = None,
+) -> _Rule:
+    """An operator of two operands, all of which need a member; `prepare` changes the second before the rule."""
+
+    def rule(evaluation: _Evaluation, expression: Any, bound: Any) -> CheckResolution:
+        first, second = expression.operands
+        left = evaluation.resolve(first, bound)
+        right = evaluation.resolve(second, bound)
+        if prepare is not None:
+            right = prepare(evaluation, second, right)
+        if left is ABSENT:
+            if first.pointer is not UNSET and evaluation.denotes_collection(first.pointer):
+                return _EMPTY
+        elif not left and isinstance(left, list):
+            return _EMPTY
+        if right is ABSENT:
+            if second.pointer is not UNSET and evaluation.denotes_collection(second.pointer):
+                return _EMPTY
+        elif not right and isinstance(right, list):
+            return _EMPTY
+        return _TRUE if holds(evaluation, second, left, right) else _FALSE
+
+    return rule
 
 
-def _projected(evaluation: _Evaluation, node: Any, values: list[Any]) -> list[Any]:
-    """The operands of `set-membership` with a reference set reduced to its key values (spec 05 §5.6.4)."""
-    set_operand = node.operands[1]
-    if set_operand.reference_set is UNSET:
-        return values
-    return [values[0], project(set_operand.reference_set, values[1], evaluation.reference_set_keys)]
+def _equality(evaluation: _Evaluation, _: Any, left: Any, right: Any) -> bool:
+    return operators.equality(left, right, evaluation.artifact_path)
 
 
-def _regex(evaluation: _Evaluation, node: Any, values: list[Any]) -> bool:
-    (value,) = values
+def _deep_equality(evaluation: _Evaluation, _: Any, left: Any, right: Any) -> bool:
+    return operators.deep_equality(left, right, evaluation.artifact_path)
+
+
+def _containment(evaluation: _Evaluation, operand: Any, container: Any, candidate: Any) -> bool:
+    if operand.reference_set is not UNSET and not isinstance(candidate, list):
+        raise ValueError(f'reference set "{operand.reference_set}" of a containment check is not an array')
+    return operators.containment(container, candidate, evaluation.artifact_path)
+
+
+def _projected(evaluation: _Evaluation, operand: Any, members: Any) -> Any:
+    """The set of `set-membership`; a reference set is reduced to its key values (spec 05 §5.6.4)."""
+    if operand.reference_set is UNSET:
+        return members
+    return project(operand.reference_set, members, evaluation.reference_set_keys)
+
+
+def _set_membership(evaluation: _Evaluation, _: Any, value: Any, members: Any) -> bool:
+    return operators.set_membership(value, members, evaluation.artifact_path)
+
+
+def _regex(evaluation: _Evaluation, node: Any, value: Any) -> bool:
     return isinstance(value, str) and regex.matches(
         node.pattern, value, evaluation.regex_step_budget, evaluation.artifact_path
     )
@@ -201,21 +233,18 @@ def _quantifier(order: _Order) -> _Rule:
 
 
 _RULES: Final[Mapping[type, _Rule]] = {
-    Equality: _leaf(True, lambda e, _, values: operators.equality(values[0], values[1], e.artifact_path)),
-    DeepEquality: _leaf(True, lambda e, _, values: operators.deep_equality(values[0], values[1], e.artifact_path)),
-    Containment: _leaf(True, _containment),
-    Existence: _leaf(False, lambda _e, _, values: operators.existence(values[0])),
-    Absence: _leaf(False, lambda _e, _, values: operators.absence(values[0])),
-    Regex: _leaf(True, _regex),
-    SetMembership: _leaf(
-        True, lambda e, _, values: operators.set_membership(values[0], values[1], e.artifact_path), _projected
+    Equality: _binary(_equality),
+    DeepEquality: _binary(_deep_equality),
+    Containment: _binary(_containment),
+    SetMembership: _binary(_set_membership, _projected),
+    Existence: _unary(False, lambda _evaluation, _node, value: operators.existence(value)),
+    Absence: _unary(False, lambda _evaluation, _node, value: operators.absence(value)),
+    CountTolerance: _unary(
+        False, lambda _, node, value: operators.count_tolerance(value, node.expected, node.tolerance, node.relative)
     ),
-    Ordering: _leaf(True, lambda _, node, values: operators.ordering(values[0], node.key, node.order)),
-    CountTolerance: _leaf(
-        False,
-        lambda _, node, values: operators.count_tolerance(values[0], node.expected, node.tolerance, node.relative),
-    ),
-    Shape: _leaf(True, lambda _, node, values: operators.shape(values[0], node.descriptor)),
+    Regex: _unary(True, _regex),
+    Ordering: _unary(True, lambda _, node, value: operators.ordering(value, node.key, node.order)),
+    Shape: _unary(True, lambda _, node, value: operators.shape(value, node.descriptor)),
     CoversByKey: _covers_by_key,
     Not: _not,
     All: _connective(_ALL_ORDER),

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET
 
-from eval_quality.core.contract.pointer import ParsedPointer, is_bound, parse_pointer
+from eval_quality.core.contract.pointer import ParsedPointer, parse_pointer
 from eval_quality.core.evaluation.absent import ABSENT
 from eval_quality.core.evaluation.reference_sets import ReferenceSetMembers
 from eval_quality.model.expression import Operand, SetOperand
@@ -46,15 +46,14 @@ def make_resolve_operand(step_observations: Mapping[str, Any], reference_sets: R
         if pointer is UNSET:
             literal: Any = operand.literal
             return literal if literal is not UNSET else members.get(str(operand.reference_set), ABSENT)
-        if pointer in resolved:
-            return resolved[pointer]
-        if is_bound(pointer):
+        if pointer[0] == "@":
             if bound_element is ABSENT:
                 return ABSENT
             tokens = bound_tokens(pointer)
             return lookup(bound_element, tokens) if tokens else bound_element
-        value = resolved[pointer] = _from_interaction(observations, parse_pointer(pointer))
-        return value
+        if pointer not in resolved:
+            resolved[pointer] = _from_interaction(observations, parse_pointer(pointer))
+        return resolved[pointer]
 
     return resolve
 

@@ -8,8 +8,7 @@
 Every function takes the resolved operands, then the node's own parameters.
 """
 
-from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from eval_quality.core.evaluation.absent import ABSENT
@@ -21,7 +20,7 @@ from eval_quality.core.evaluation.structure import (
 )
 from eval_quality.value.compare import json_type
 from eval_quality.value.kind import is_array, is_object
-from eval_quality.value.text import utf16_key
+from eval_quality.value.text import has_surrogates, utf16_key
 
 
 def existence(value: Any) -> bool:
@@ -38,6 +37,8 @@ def equality(left: Any, right: Any, artifact_path: str) -> bool:
     """One kind and one value; containers by structure, scalars without a digest (§5.7.3)."""
     if left is ABSENT or right is ABSENT:
         return False
+    if left.__class__ is str and right.__class__ is str:
+        return left == right
     kind = json_type(left)
     if kind != json_type(right):
         return False
@@ -70,8 +71,8 @@ def contains_text(text: str, part: str) -> bool:
     """Substring by UTF-16 code unit: half an astral character is a part of it."""
     if part in text:
         return True
-    # By code point and by code unit differ only where the part begins or ends with half a pair.
-    if not part or not (_is_surrogate(part[0]) or _is_surrogate(part[-1])):
+    # Code points and code units find the same unless some half of an astral character stands alone.
+    if not (has_surrogates(part) or has_surrogates(text)):
         return False
     whole, wanted = utf16_key(text), utf16_key(part)
     found = whole.find(wanted)
@@ -121,15 +122,16 @@ def shape(value: Any, descriptor: Any) -> bool:
     """Required keys present, every key permitted, declared types met; one level deep (§5.7.10)."""
     if not is_object(value):
         return False
-    if not all(key in value for key in descriptor.required_keys):
-        return False
-    permitted = descriptor.permitted_keys
-    if not all(key in permitted for key in value):
-        return False
-    return all(
-        declared is None or key not in value or json_type(value[key]) == declared
-        for key, declared in descriptor.types.items()
-    )
+    for key in descriptor.required_keys:
+        if key not in value:
+            return False
+    for key in value:
+        if key not in descriptor.permitted_keys:
+            return False
+    for key, declared in descriptor.types.items():
+        if declared is not None and key in value and json_type(value[key]) != declared:
+            return False
+    return True
 
 
 def covers_by_key(expected: Any, actual: Any, expected_key: str, actual_key: str, artifact_path: str) -> bool:
@@ -154,47 +156,34 @@ def covers_by_key(expected: Any, actual: Any, expected_key: str, actual_key: str
 
 
 def _member(value: Any, members: list[Any], artifact_path: str) -> bool:
-    """Whether some member equals the value; the value's key is taken after the first member's, then kept."""
-    wanted: StructuralKey = None
-    for index, member in enumerate(members):
-        key = structural_key(member, artifact_path)
-        if index == 0:
-            wanted = structural_key(value, artifact_path)
-        if key == wanted:
-            return True
-    return False
+    """Whether some member equals the value, whose key is taken once, after the first member's."""
+    if not members:
+        return False
+    first = structural_key(members[0], artifact_path)
+    wanted = structural_key(value, artifact_path)
+    return first == wanted or any(
+        structural_key(member, artifact_path) == wanted for member in islice(members, 1, None)
+    )
 
 
 def _subset(candidates: list[Any], container: list[Any], artifact_path: str) -> bool:
-    """Whether every candidate equals some element, multiplicity ignored; each element's key is taken once."""
+    """Whether every candidate equals some element, multiplicity ignored.
+
+    Each element's key is taken once, in order, and no further than the search needs; the first element's before any
+    candidate's.
+    """
     seen: set[StructuralKey] = set()
-    unread: Iterator[Any] = iter(container)
-    for index, candidate in enumerate(candidates):
-        if index == 0 and not _first_is_member(candidate, unread, seen, artifact_path):
-            return False
-        if index > 0 and not _is_member(structural_key(candidate, artifact_path), unread, seen, artifact_path):
-            return False
-    return True
-
-
-def _first_is_member(candidate: Any, unread: Iterator[Any], seen: set[StructuralKey], artifact_path: str) -> bool:
-    """The first candidate: an element is digested before it, so an empty container digests nothing."""
-    for element in unread:
+    unread = iter(container)
+    for element in islice(unread, 1):
         seen.add(structural_key(element, artifact_path))
-        return _is_member(structural_key(candidate, artifact_path), unread, seen, artifact_path)
-    return False
-
-
-def _is_member(wanted: StructuralKey, unread: Iterator[Any], seen: set[StructuralKey], artifact_path: str) -> bool:
-    """Whether a key is among those seen, or among the elements still unread, which are then seen."""
-    if wanted in seen:
-        return True
-    for element in unread:
-        key = structural_key(element, artifact_path)
-        seen.add(key)
-        if key == wanted:
-            return True
-    return False
+    for candidate in candidates if seen else ():
+        wanted = structural_key(candidate, artifact_path)
+        while wanted not in seen:
+            element = next(unread, ABSENT)
+            if element is ABSENT:
+                return False
+            seen.add(structural_key(element, artifact_path))
+    return bool(seen) or not candidates
 
 
 def _owns(value: Any, key: str) -> bool:
@@ -209,7 +198,3 @@ def _at_most(low: Any, high: Any) -> bool:
     if kind == "number":
         return low <= high or same_number(low, high)
     return kind == "string" and utf16_key(low) <= utf16_key(high)
-
-
-def _is_surrogate(character: str) -> bool:
-    return "\ud800" <= character <= "\udfff"

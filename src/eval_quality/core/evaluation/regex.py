@@ -16,13 +16,19 @@ Text and pattern reach the engine, which works by code point, one character per 
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from eval_quality.core.evaluation import code_units
 from eval_quality.errors import RuntimeFault
 from eval_quality.value.text import quoted, utf16_length
 
+if TYPE_CHECKING:
+    import regress
+
 MAX_ALTERNATIVES: Final = 4096
+
+_PATTERNS: Final = 256
+"""Compiled patterns kept: a predicate compiles its pattern once, not once an element."""
 
 _ESCAPE: Final = re.compile(r"\\[^\n\r\u2028\u2029]")
 _CLASS: Final = re.compile(r"\[[^\]]*\]")
@@ -40,7 +46,7 @@ class _Pattern(NamedTuple):
 
 
 class _Refused(Exception):
-    """A pattern that cannot be compiled; carries the fault's code and the reason."""
+    """A pattern that is not matched; carries the fault's code and the reason, which follows the pattern's name."""
 
     def __init__(self, code: str, reason: str) -> None:
         self.code = code
@@ -52,68 +58,66 @@ def matches(pattern: str, value: str, step_budget: int, artifact_path: str) -> b
     """Whether `pattern` matches anywhere in `value`.
 
     Raises `RuntimeFault` at `artifact_path`: `operator-cannot-accept-operand` for a pattern that is not ECMA-262,
-    `budget-exhausted` for a pattern that either gate stops.
+    `budget-exhausted` for a pattern that a gate or a cap stops.
     """
     try:
         compiled = _compile(pattern)
+        if compiled.nested_quantifier:
+            reason = "applies a quantifier to a group that holds one, so its cost has no useful bound"
+            raise _Refused("budget-exhausted", reason)
+        estimate = (1 + compiled.quantifiers) * utf16_length(value)
+        if estimate > step_budget:
+            reason = f"needs an estimated {estimate} steps over this value where the budget is {step_budget}"
+            raise _Refused("budget-exhausted", reason)
+        return compiled.search(value)
     except _Refused as refusal:
         raise RuntimeFault(refusal.code, artifact_path, f"pattern {quoted(pattern)} {refusal.reason}") from refusal
-    if compiled.nested_quantifier:
-        reason = "applies a quantifier to a group that holds one, so its cost has no useful bound"
-        raise RuntimeFault("budget-exhausted", artifact_path, f"pattern {quoted(pattern)} {reason}")
-    estimate = (1 + compiled.quantifiers) * utf16_length(value)
-    if estimate > step_budget:
-        reason = f"needs an estimated {estimate} steps over this value where the budget is {step_budget}"
-        raise RuntimeFault("budget-exhausted", artifact_path, f"pattern {quoted(pattern)} {reason}")
-    return compiled.search(value)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=_PATTERNS)
 def _compile(pattern: str) -> _Pattern:
     """Compile once per pattern; raises `_Refused`."""
     if pattern.count("|") >= MAX_ALTERNATIVES:
         raise _Refused("budget-exhausted", f"has more than {MAX_ALTERNATIVES} alternatives")
-    search = _searcher(pattern)
+    search = _search_by_unit(pattern) if code_units.pattern_needs_units(pattern) else _search(pattern)
     stripped = _CLASS.sub("[]", _ESCAPE.sub("_", pattern))
     return _Pattern(search, _has_nested_quantifier(stripped), len(_QUANTIFIER.findall(stripped)))
 
 
-def _searcher(pattern: str) -> Callable[[str], bool]:
-    """A search function over the engine; the engine is imported by the first contract that matches anything."""
-    import regress
-
-    def engine(source: str) -> "regress.Regex":
-        try:
-            return regress.Regex(source)
-        except regress.RegressError as error:
-            raise _Refused("operator-cannot-accept-operand", f"is not valid ECMA-262: {error}") from error
-
-    if code_units.pattern_needs_units(pattern):
-        plain = None
-    else:
-        plain = engine(pattern)
-
-    by_unit: regress.Regex | None = None
-
-    def unit_engine() -> "regress.Regex":
-        nonlocal by_unit
-        if by_unit is None:
-            try:
-                source = code_units.pattern_to_units(pattern)
-            except code_units.RangeOutOfOrder as error:
-                raise _Refused("operator-cannot-accept-operand", f"is not valid ECMA-262: {error}") from error
-            by_unit = engine(source)
-        return by_unit
-
-    if plain is None:
-        unit_engine()
+def _search(pattern: str) -> Callable[[str], bool]:
+    """A search by code point, which is the same thing until a text holds an astral character."""
+    engine = _engine(pattern)
 
     def search(value: str) -> bool:
-        if plain is not None and not code_units.text_needs_units(value):
-            return plain.find(value) is not None
-        return unit_engine().find(code_units.text_to_units(value)) is not None
+        if code_units.text_needs_units(value):
+            return _search_by_unit(pattern)(value)
+        return engine.find(value) is not None
 
     return search
+
+
+@lru_cache(maxsize=_PATTERNS)
+def _search_by_unit(pattern: str) -> Callable[[str], bool]:
+    """A search by UTF-16 code unit."""
+    try:
+        engine = _engine(code_units.pattern_to_units(pattern))
+    except code_units.RangeOutOfOrder as error:
+        raise _not_ecma_262(error) from error
+    return lambda value: engine.find(code_units.text_to_units(value)) is not None
+
+
+def _engine(source: str) -> "regress.Regex":
+    """The compiled pattern. The engine is imported by the first check that matches anything."""
+    import regress
+
+    try:
+        return regress.Regex(source)
+    except regress.RegressError as error:
+        raise _not_ecma_262(error) from error
+
+
+def _not_ecma_262(error: Exception) -> _Refused:
+    return _Refused("operator-cannot-accept-operand", f"is not valid ECMA-262: {error}")
 
 
 def _has_nested_quantifier(stripped: str) -> bool:
