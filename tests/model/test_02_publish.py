@@ -11,10 +11,10 @@ from eval_quality.model import decode as decoding
 from eval_quality.model.explain import explain
 from eval_quality.model.publish import document
 from support import reference
-from support.documents import ARTIFACT_KINDS, minimal, record_kind, sample
+from support.documents import ARTIFACT_KINDS, OTHER_KINDS, minimal, record_kind, sample
 from support.mutants import mutants
 
-MUTANTS = 8000
+MUTANTS = 6000
 
 
 def test_s28_one_schema_for_each_registry_key_in_order() -> None:
@@ -161,6 +161,20 @@ def test_s28_decoding_explaining_and_an_independent_validator_agree_on_mutants(k
             assert (foreign, explain(record, frozen)) == ((), ()), "explain reports what convert accepts"
         assert (not problems) == valid or _inexpressible(kind, mutant), (mutant, problems)
     assert MUTANTS // 50 < accepted < MUTANTS - MUTANTS // 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", OTHER_KINDS)
+def test_s27_1_decoding_and_explaining_agree_on_mutants_of_inputs_without_a_schema(kind: str) -> None:
+    record = record_kind(kind)
+    accepted = 0
+    for mutant in mutants([minimal(kind), *(sample(kind, seed) for seed in range(8))], MUTANTS // 3, kind):
+        problems = decoding.issues(record, mutant)
+        assert all(problem.message != "is refused" for problem in problems), "explain found nothing to report"
+        if not problems:
+            accepted += 1
+            assert explain(record, decoding.normalise(mutant, kind)[0]) == ()
+    assert 0 < accepted < MUTANTS // 3
 
 
 def _inexpressible(kind: str, document: Any) -> bool:
