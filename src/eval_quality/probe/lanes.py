@@ -9,6 +9,7 @@
 
 import atexit
 import marshal
+import mmap
 import os
 import socket
 import struct
@@ -30,6 +31,7 @@ MAX_MESSAGE_BYTES: Final = 1 << 26
 """Longest message to or from a lane; no launch of this size can succeed."""
 
 _HEADER = struct.Struct("=I")
+_PAGE = struct.Struct("@dq")
 _CLOSE_SECONDS = 3.0
 _DYING_SECONDS = 0.05
 """How long a supervisor that was killed may take to be seen dead."""
@@ -43,7 +45,7 @@ class Lane:
     """A process slot: starts one target after another and is the ancestor of everything they start."""
 
     def __init__(self) -> None:
-        self._socket = _supervisor.new_lane()
+        self._socket, self._page = _supervisor.new_lane()
         self._bound(LAUNCH_ALLOWANCE_SECONDS)
         self._buffer = b""
         self.lost = False
@@ -64,6 +66,10 @@ class Lane:
         except OSError:
             return False
 
+    def started(self) -> tuple[float, int]:
+        """When the target of the latest launch started, on the monotonic clock, and its process id; zeros before."""
+        return _PAGE.unpack_from(self._page)
+
     def fileno(self) -> int:
         """The descriptor to poll for messages."""
         return self._socket.fileno()
@@ -72,6 +78,8 @@ class Lane:
         """Send one message with descriptors; raises `LaneLost`."""
         body = marshal.dumps(message)
         data = _HEADER.pack(len(body)) + body
+        if message[0] == "launch":
+            _PAGE.pack_into(self._page, 0, 0.0, 0)
         try:
             sent = socket.send_fds(self._socket, [data], list(descriptors)) if descriptors else 0
             self._socket.sendall(data[sent:])
@@ -140,24 +148,30 @@ class _Supervisor:
         self.idle: list[Lane] = []
         self.lanes: weakref.WeakSet[Lane] = weakref.WeakSet()
 
-    def new_lane(self) -> socket.socket:
+    def new_lane(self) -> tuple[socket.socket, mmap.mmap]:
         ours, theirs = socket.socketpair()
-        with theirs, self._lock:
-            try:
-                self._request(theirs)
-            except OSError:
-                self._stop()
+        memory = os.memfd_create("eval-quality-lane", os.MFD_CLOEXEC)
+        try:
+            os.ftruncate(memory, _PAGE.size)
+            page = mmap.mmap(memory, _PAGE.size)
+            with theirs, self._lock:
                 try:
-                    self._request(theirs)
-                except OSError as error:
-                    ours.close()
-                    raise LaneLost("the watchdog could not be started") from error
-        return ours
+                    self._request(theirs, memory)
+                except OSError:
+                    self._stop()
+                    try:
+                        self._request(theirs, memory)
+                    except OSError as error:
+                        ours.close()
+                        raise LaneLost("the watchdog could not be started") from error
+        finally:
+            os.close(memory)
+        return ours, page
 
-    def _request(self, theirs: socket.socket) -> None:
+    def _request(self, theirs: socket.socket, memory: int) -> None:
         control = self._control or self._start()
         body = marshal.dumps(("lane",))
-        socket.send_fds(control, [_HEADER.pack(len(body)) + body], [theirs.fileno()])
+        socket.send_fds(control, [_HEADER.pack(len(body)) + body], [theirs.fileno(), memory])
 
     def _start(self) -> socket.socket:
         ours, theirs = socket.socketpair()

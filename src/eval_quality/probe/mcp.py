@@ -218,7 +218,6 @@ class _Conversation:
         self._session = Session(invocation.call, invocation.revision)
         self._line = bytearray()
         self._counts = {"stdout": 0, "stderr": 0}
-        self._started = False
 
     def run(self, observer: Observer | None) -> Mapping[str, Any]:
         self._send(self._session.open())
@@ -243,7 +242,6 @@ class _Conversation:
                     raise AbortError(self._signal)
                 if event.kind == "lost":
                     raise SessionFailure("the watchdog was lost while the server was running")
-                self._started = self._started or event.kind == "started"
                 if event.kind in self._counts:
                     self._hear(event.kind, event.data)
                 if self._session.answer is not None:
@@ -255,7 +253,7 @@ class _Conversation:
 
     @property
     def _phase(self) -> str:
-        return self._session.phase if self._started else "launch"
+        return self._session.phase if self._child.pid else "launch"
 
     def _ended(self, exit_code: int) -> Mapping[str, Any]:
         if self._session.phase != "call":

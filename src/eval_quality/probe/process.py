@@ -31,6 +31,8 @@ DRAIN_SECONDS: Final = 0.25
 """How long the end of the streams of a killed target is awaited; an escaped process may hold them (§7.4.8)."""
 MAX_DELAY_MS: Final = 2_147_483_647
 """Longer delays are clamped to this (§7.4.5)."""
+LAUNCH_POLL_SECONDS: Final = 0.02
+"""How often a launch that takes longer than its own cap is looked at."""
 UNKNOWN_EXIT: Final = -1
 """Exit code of a target whose end nobody could see (§7.4.5)."""
 LOST_EXIT: Final = -9
@@ -83,7 +85,7 @@ class Completed(NamedTuple):
 class Event(NamedTuple):
     """Something happened to a child.
 
-    kind: `started` (number = process id), `stdout` and `stderr` (data; empty at the end of the stream),
+    kind: `stdout` and `stderr` (data; empty at the end of the stream),
     `exited` (number = exit code), `killed` (the lane is done killing), `lost` (the supervisor is gone), `aborted`.
     """
 
@@ -109,9 +111,8 @@ class Child:
 
     def __init__(self, lane: Lane, launch: Launch, signal: AbortSignal | None = None) -> None:
         self._lane = lane
-        self.pid = 0
+        self._seen = (0.0, 0)
         self.exit_code: int | None = None
-        self.started_at = 0.0
         self._poller = select.poll()
         self._outgoing = memoryview(b"")
         self._closing = False
@@ -202,6 +203,22 @@ class Child:
     # -- events --
 
     @property
+    def pid(self) -> int:
+        """The target's process id; 0 until it has started."""
+        return self._start_seen()[1]
+
+    @property
+    def started_at(self) -> float:
+        """When the target started, on the monotonic clock; 0 until then."""
+        return self._start_seen()[0]
+
+    def _start_seen(self) -> tuple[float, int]:
+        # Kept once seen: the lane shows its next target's start in the same place.
+        if not self._seen[1]:
+            self._seen = self._lane.started()
+        return self._seen
+
+    @property
     def streams_open(self) -> bool:
         """Whether stdout or stderr may still bring something."""
         return bool(self._readers)
@@ -240,11 +257,7 @@ class Child:
             kind = message[0]
             if kind == "failed":
                 raise OSError(message[1], os.strerror(message[1]))
-            if kind == "started":
-                self.pid = message[1]
-                self.started_at = time.monotonic()
-                events.append(Event("started", number=self.pid))
-            elif kind == "exited":
+            if kind == "exited":
                 self.exit_code = message[1]
                 events.append(Event("exited", number=message[1]))
             else:
@@ -338,22 +351,25 @@ def run_process(
 def _follow(child: Child, caps: Caps, signal: AbortSignal | None) -> Completed:
     streams = {"stdout": bytearray(), "stderr": bytearray()}
     ended: Ended = "exit"
-    allowance = time.monotonic() + LAUNCH_ALLOWANCE_SECONDS
+    now = time.monotonic()
+    allowance = now + LAUNCH_ALLOWANCE_SECONDS
     elapsed_cap = min(caps.max_elapsed_ms, MAX_DELAY_MS) / 1000
-    deadline = allowance
+    deadline = now + elapsed_cap
     # 4. Until the target ended and both streams closed, or 5. a cap or an abort.
     while child.exit_code is None or child.streams_open:
         now = time.monotonic()
         if now >= deadline:
-            if not child.started_at:
+            # The cap counts from the target's own start, which is later than the launch was asked for.
+            started = child.started_at
+            deadline = started + elapsed_cap if started else min(allowance, now + LAUNCH_POLL_SECONDS)
+            if not started and now >= allowance:
                 raise TimeoutError(errno.ETIMEDOUT, "the launch did not happen")
-            child.kill_and_drain()
-            ended = "elapsed"
-            break
+            if now >= deadline:
+                child.kill_and_drain()
+                ended = "elapsed"
+                break
         for event in child.wait(deadline - now):
-            if event.kind == "started":
-                deadline = child.started_at + elapsed_cap
-            elif event.kind in streams:
+            if event.kind in streams:
                 streams[event.kind] += event.data
             elif event.kind == "aborted" and signal is not None:
                 raise AbortError(signal)

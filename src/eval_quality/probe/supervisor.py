@@ -22,6 +22,7 @@ print is the host's decision.
 import ctypes
 import errno
 import marshal
+import mmap
 import os
 import select
 import signal
@@ -37,6 +38,9 @@ KILL_ROUNDS = 100
 KILL_PAUSE_SECONDS = 0.005
 MAX_DESCRIPTORS = 64
 """Most descriptors one launch may carry."""
+
+PAGE = struct.Struct("@dq")
+"""What a lane shares with its host in memory: when the target started (monotonic clock), and its process id."""
 
 _HEADER = struct.Struct("=I")
 _PR_SET_PDEATHSIG = 1
@@ -189,11 +193,8 @@ def _wake_on_child() -> int:
 
 
 def _drain(descriptor: int) -> None:
-    try:
-        while os.read(descriptor, 4096):
-            pass
-    except BlockingIOError:
-        pass
+    # Whatever one read leaves makes the descriptor readable again.
+    os.read(descriptor, 4096)
 
 
 # --- launching -------------------------------------------------------------------------------------------------------
@@ -277,8 +278,9 @@ def _fork_limited(
 class _Lane:
     """One lane's state: the target it runs, if any, and what earlier targets left behind."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Channel, page: mmap.mmap) -> None:
         self.channel = channel
+        self.page = page
         self.leader = 0
         self.ended = False
         self.left_behind: set[int] = set()
@@ -314,7 +316,8 @@ class _Lane:
             self.channel.send("failed", errno.EINVAL)
         else:
             self.leader, self.ended = pid, False
-            self.channel.send("started", pid)
+            # The host reads this when it needs it: waking it for every start would cost more than the start.
+            PAGE.pack_into(self.page, 0, time.monotonic(), pid)
         for fd in safe:
             os.close(fd)
         os.chdir("/")
@@ -352,11 +355,12 @@ def _move_up(fd: int, lowest: int) -> int:
     return moved
 
 
-def _run_lane(sock: socket.socket, alive: int) -> NoReturn:
+def _run_lane(sock: socket.socket, page: int, alive: int) -> NoReturn:
     try:
         _become_subreaper()
         wake = _wake_on_child()
-        lane = _Lane(Channel(sock))
+        lane = _Lane(Channel(sock), mmap.mmap(page, PAGE.size))
+        os.close(page)
         poller = select.poll()
         for descriptor in (sock.fileno(), alive, wake):
             poller.register(descriptor, select.POLLIN)
@@ -414,14 +418,16 @@ def main(descriptor: int) -> NoReturn:
             if control.fileno() in ready:
                 for _ in channel.receive():
                     lane_socket = socket.socket(fileno=channel.descriptors.pop(0))
+                    page = channel.descriptors.pop(0)
                     pid = os.fork()
                     if pid == 0:
                         control.close()
                         os.close(only_here)
                         os.close(wake)
-                        _run_lane(lane_socket, alive)
+                        _run_lane(lane_socket, page, alive)
                     lanes.add(pid)
                     lane_socket.close()
+                    os.close(page)
     except HostGone:
         pass
     finally:
