@@ -11,7 +11,8 @@
 Execution is at least once (a killed attempt is executed again), accounting is exactly once: an outcome counts only with
 the token of the item's running attempt, and an item has one capture for ever.
 
-1. Intent first: `begin` is committed before the attempt's first process starts.
+1. Intent first: `begin` is committed before the attempt's first process starts. It need not reach the disk: a crash of
+   the whole system leaves no process either.
 2. Order is by sequence number; clocks are recorded and never compared.
 3. Nothing in memory decides what a restart would decide otherwise.
 """
@@ -148,7 +149,7 @@ class Journal:
                 raise ValueError(f"a run does not go from {here} to {state}")
             self._append_state(db, state, reason, self._invocation)
 
-        self._writer.do(move)
+        self._writer.do(move, durable=True)
 
     def _append_state(self, db: sqlite3.Connection, state: str, reason: str, invocation: int) -> None:
         row = (state, reason, invocation, self._wall_ms())
@@ -175,7 +176,7 @@ class Journal:
             db.execute("INSERT INTO meta VALUES ('planDigest', ?)", (plan_digest,))
             self._append_state(db, "planned", "", self._invocation)
 
-        self._writer.do(commit)
+        self._writer.do(commit, durable=True)
 
     def plan_digest(self) -> str | None:
         """The digest of the committed plan; None before."""
@@ -257,7 +258,7 @@ class Journal:
             db.executemany("INSERT INTO attachment(item_id, name, digest) VALUES (?, ?, ?)", rows)
             return body_digest
 
-        return self._writer.do(commit)
+        return self._writer.do(commit, durable=True)
 
     def void(self, token: str, code: str, detail: str, calls: int = 0, retries: int = 2) -> str:
         """End an attempt that infrastructure broke: `void` while `retries` are left, else `exhausted`.
@@ -277,7 +278,7 @@ class Journal:
             db.execute("UPDATE item SET state = ? WHERE item_id = ?", (state, item_id))
             return state
 
-        return self._writer.do(commit)
+        return self._writer.do(commit, durable=True)
 
     def _end_attempt(self, db: sqlite3.Connection, token: str, state: str, calls: int) -> tuple[str, int]:
         row = db.execute(
@@ -364,7 +365,7 @@ class Journal:
             db.execute("INSERT OR REPLACE INTO artifact VALUES (?, ?, ?, ?, ?)", artifact)
             return True
 
-        return self._writer.do(commit)
+        return self._writer.do(commit, durable=True)
 
     def artifacts(self) -> tuple[Artifact, ...]:
         """Every published file, by name."""

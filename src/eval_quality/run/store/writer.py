@@ -18,7 +18,7 @@ from eval_quality.run.errors import RunFault
 from eval_quality.run.store.schema import APPLICATION_ID, LEAST_SQLITE, SCHEMA, SCHEMA_VERSION
 
 T = TypeVar("T")
-Request = tuple[Callable[[sqlite3.Connection], Any], "Future[Any]"]
+Request = tuple[Callable[[sqlite3.Connection], Any], "Future[Any]", bool]
 
 MAX_BATCH: Final = 64
 """Requests in one transaction."""
@@ -26,7 +26,6 @@ BUSY_SECONDS: Final = 10.0
 
 _PRAGMAS: Final = (
     "PRAGMA journal_mode=WAL",
-    "PRAGMA synchronous=FULL",
     "PRAGMA foreign_keys=ON",
     "PRAGMA wal_autocheckpoint=1000",
     "PRAGMA journal_size_limit=67108864",
@@ -47,13 +46,16 @@ class Writer:
         self._thread.start()
         self._opened.result()
 
-    def do(self, request: Callable[[sqlite3.Connection], T]) -> T:
+    def do(self, request: Callable[[sqlite3.Connection], T], durable: bool = False) -> T:
         """Run a request inside a transaction and give its result after the commit.
+
+        durable: on the disk when this returns. Otherwise only a crash of the whole system can lose it, and never out of
+        order: a later durable request takes everything before it along.
 
         Raises what the request raised, and `RunFault` when the journal failed.
         """
         future: Future[T] = Future()
-        self._requests.put((request, future))
+        self._requests.put((request, future, durable))
         if not self._thread.is_alive():
             self._fail_rest()
         return future.result()
@@ -114,8 +116,10 @@ class Writer:
     def _commit(self, connection: sqlite3.Connection, batch: list[Request]) -> None:
         answers: list[tuple[Future[Any], Any]] = []
         try:
+            wanted = "FULL" if any(durable for _, _, durable in batch) else "NORMAL"
+            connection.execute(f"PRAGMA synchronous={wanted}")
             connection.execute("BEGIN IMMEDIATE")
-            for request, future in batch:
+            for request, future, _ in batch:
                 connection.execute("SAVEPOINT request")
                 try:
                     answers.append((future, request(connection)))
@@ -133,7 +137,7 @@ class Writer:
             if connection.in_transaction:
                 connection.rollback()
             self._broken = fault_of(error)
-            for _, future in batch:
+            for _, future, _ in batch:
                 if not future.done():
                     future.set_exception(self._broken)
             return
