@@ -524,19 +524,21 @@ def preflight(**over: Any) -> Json:
 
 def inputs(**over: Any) -> Json:
     """The arguments of `run_score` for a run that is caught; each may be replaced."""
-    the_contract = over["contract"] if "contract" in over else contract()
-    trials = over["record"] if "record" in over else record(the_contract)
-    first = trials[0] if isinstance(trials, list) and trials else trials
+    given = dict(over)
+    given.setdefault("contract", contract())
+    if "record" not in given:
+        given["record"] = record(given["contract"])
+    if "manifest" not in given:
+        trials = given["record"]
+        first = trials[0] if isinstance(trials, list) and trials else trials
+        given["manifest"] = manifest(first if isinstance(first, dict) and "runId" in first else None)
     return {
-        "record": trials,
-        "manifest": manifest(first if isinstance(first, dict) and "runId" in first else None),
         "configuration": configuration(),
-        "contract": the_contract,
         "probe": probe(),
         "preflight_verdict": preflight(),
         "policy": policy(),
         "corpus_digest": digest(8),
-        **over,
+        **given,
     }
 
 
