@@ -4,9 +4,9 @@ Examples are written as patches of one base document, so that a reader sees the 
 """
 
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import Any, Literal, NamedTuple
 
+from eval_quality.value.freeze import thaw
 from eval_quality.value.kind import is_array
 from eval_quality.value.pointer import lookup, split
 
@@ -37,7 +37,7 @@ def remove(path: str) -> Edit:
 def apply(document: Any, edits: Sequence[Edit]) -> Any:
     """A copy of a document with edits applied in order. An edit that does not fit the document is a `KeyError` or
     an `IndexError`: the data is wrong, not an input."""
-    edited = deepcopy(document)
+    edited = thaw(document)
     for edit in edits:
         *parents, last = split(edit.path)
         holder = lookup(edited, parents)
@@ -47,9 +47,9 @@ def apply(document: Any, edits: Sequence[Edit]) -> Any:
         if edit.op == "remove":
             del holder[key]
         elif edit.op == "add" and is_array(holder):
-            holder.insert(key, deepcopy(edit.value))
+            holder.insert(key, thaw(edit.value))
         else:
             if edit.op == "replace":
                 holder[key]  # an edit that replaces nothing is a mistake
-            holder[key] = deepcopy(edit.value)
+            holder[key] = thaw(edit.value)
     return edited
