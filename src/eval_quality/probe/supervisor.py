@@ -45,6 +45,9 @@ PAGE = struct.Struct("@dq")
 _HEADER = struct.Struct("=I")
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_KEYCTL = {"x86_64": 250, "aarch64": 219}
+"""The system call's number, by machine."""
+_KEYCTL_JOIN_SESSION_KEYRING = 1
 _RECEIVE_BYTES = 1 << 18
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -182,6 +185,13 @@ def _sweep(leader: int, spared: Collection[int]) -> int:
 
 def _become_subreaper() -> None:
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _leave_keyring() -> None:
+    """Give up the host's session keyring, which every child would inherit and could read."""
+    number = _KEYCTL.get(os.uname().machine)
+    if number is not None:
+        _libc.syscall(number, _KEYCTL_JOIN_SESSION_KEYRING, None)
 
 
 def _wake_on_child() -> int:
@@ -402,6 +412,7 @@ def main(descriptor: int) -> NoReturn:
     control = socket.socket(fileno=descriptor)
     control.set_inheritable(False)
     _become_subreaper()
+    _leave_keyring()
     wake = _wake_on_child()
     alive, only_here = os.pipe2(os.O_CLOEXEC)
     channel = Channel(control)

@@ -89,7 +89,7 @@ def wrap(
             texts.append(mount.source.format(uid=specification.user_id).encode())
         else:
             words += [b"--" + mount.kind.encode(), target]
-    words += [b"--remount-ro", b"/", b"--chdir", WORKSPACE.encode()]
+    words += [b"--remount-ro", b"/dev", b"--remount-ro", b"/", b"--chdir", WORKSPACE.encode()]
     words += [b"--info-fd", str(INFORMATION_NUMBER).encode(), b"--block-fd", str(BLOCK_NUMBER).encode()]
     command = (os.fsencode(program), b"--args", str(ARGUMENTS_NUMBER).encode(), b"--", *argv)
     return Wrapped(command, b"".join(word + b"\0" for word in words), tuple(texts))

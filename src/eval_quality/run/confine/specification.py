@@ -47,6 +47,11 @@ ETC_ENTRIES: Final = (
 STANDARD_MASKS: Final = ("/home", "/root", "/tmp", "/var/tmp", "/run", "/mnt", "/media", "/srv", "/opt", "/var/lib")
 """What `host-ro` hides on every host: homes, temporary files, sockets of services, other people's file systems."""
 
+KERNEL_INTERFACES: Final = tuple(
+    f"/proc/{name}" for name in ("acpi", "asound", "bus", "driver", "fs", "irq", "mtrr", "pressure", "scsi", "sys", "sysrq-trigger")
+)
+"""Where a process file system takes writes that concern the whole host."""
+
 _USR_LINKS: Final = ("/bin", "/lib", "/lib32", "/lib64", "/libx32", "/sbin")
 _PRIVATE: Final = ("/tmp", "/var/tmp", "/run")
 
@@ -231,10 +236,18 @@ def _minimal(limits: Limits) -> list[Mount]:
         Mount("text", "/etc/group", "box:x:{uid}:\n"),
         Mount("text", "/etc/hosts", "127.0.0.1 localhost eq\n::1 localhost\n"),
         Mount("text", "/etc/resolv.conf", ""),
-        Mount("dev", "/dev"),
-        Mount("proc", "/proc"),
+        *_kernel(limits),
     ]
     return mounts + [Mount("tmpfs", path, size=limits.tmp_bytes) for path in _PRIVATE]
+
+
+def _kernel(limits: Limits) -> list[Mount]:
+    """New device and process file systems, with what is writable in them bounded or closed.
+
+    A process of the administrator owns the kernel's settings even without any capability, so they are made read-only.
+    """
+    mounts = [Mount("dev", "/dev"), Mount("tmpfs", "/dev/shm", size=limits.tmp_bytes), Mount("proc", "/proc")]
+    return mounts + [Mount("ro", path, path) for path in KERNEL_INTERFACES if os.path.exists(path)]
 
 
 def _host(limits: Limits, material: Mapping[str, str]) -> list[Mount]:
@@ -250,7 +263,7 @@ def _host(limits: Limits, material: Mapping[str, str]) -> list[Mount]:
             mounts.append(Mount("link", path, os.readlink(path)))
         elif name not in _LEFT_OUT and path not in hidden:
             mounts.append(Mount("ro", path, path, "host"))
-    mounts += [Mount("dev", "/dev"), Mount("proc", "/proc")]
+    mounts += _kernel(limits)
     mounts += [Mount("tmpfs", path, name=labelled[path], size=limits.tmp_bytes) for path in hidden]
     present = {mount.target for mount in mounts}
     return mounts + [Mount("tmpfs", path, size=limits.tmp_bytes) for path in _PRIVATE if path not in present]

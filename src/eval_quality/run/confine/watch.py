@@ -141,12 +141,19 @@ def differences(
         mount = table.get(point)
         if mount is None:
             continue
-        if kind in ("ro", "rw") and mount.read_only != (kind == "ro"):
+        if kind in ("ro", "rw", "dev") and mount.read_only != (kind != "rw"):
             yield f"{label} is {'read-only' if mount.read_only else 'writable'}, expected {kind}"
         if kind in ("tmpfs", "dev") and (mount.file_system != "tmpfs" or mount.device in devices):
             yield f"{label} is not a private file system"
         if kind == "proc" and (mount.file_system != "proc" or mount.device in devices):
             yield f"{label} is not a process file system of its own"
+    for guard in specification.mounts:
+        if guard.target.startswith(("/dev/", "/proc/")):
+            mount = table.get(guard.target)
+            if mount is None or (guard.kind == "ro" and not mount.read_only):
+                yield f"{guard.target} is not closed"
+            elif guard.kind == "tmpfs" and (mount.file_system != "tmpfs" or mount.device in devices):
+                yield f"{guard.target} is not a private file system"
     for bind in specification.mounts:
         shows = bind.kind in ("ro", "rw") and expected.get(bind.target, ("", ""))[1] == bind.label
         if shows and not _same(f"/proc/{pid}/root{bind.target}", bind.source):
