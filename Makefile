@@ -48,7 +48,11 @@ format: $(DEV_READY)
 	$(BIN)/ruff check --fix .
 
 generate: $(RUN_READY)
-	$(BIN)/python scripts/generate.py
+	$(BIN)/python -m eval_quality.schemas
+	$(BIN)/python -m eval_quality.cli.reference > docs/reference/cli.md
+	$(BIN)/python -m eval_quality.core.explain.coverage_table > docs/reference/coverage.md
+	$(BIN)/python examples/notes-api/capture.py
+	$(BIN)/python examples/notes-api/chain.py
 
 clean:
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache .grimp_cache .coverage build dist

@@ -1,9 +1,9 @@
 """Run what the documentation shows, and compare.
 
-A page's ```console blocks are one session, run in order in a temporary folder that holds a copy of the checkout's
-`examples/`. A line that starts with `$ ` is a command (a trailing backslash continues it), the lines after it are what
-it prints, both streams together. A line `...` stands for any number of lines. `$?` is the exit code of the command
-before. `eval-quality` and `python` are those of the test run.
+A page's ```console blocks are one shell session, run in order in a temporary folder that holds a copy of the checkout's
+`examples/`; `cd`, variables and `$?` mean what they mean there. A line that starts with `$ ` is a command (a trailing
+backslash or a here-document continues it), the lines after it are what it prints, both streams together. A line `...`
+stands for any number of lines. `eval-quality` and `python` are those of the test run.
 
     @pytest.mark.parametrize("page", ["docs/tutorial.md"])
     def test_shows_what_it_prints(page, tmp_path):
@@ -11,6 +11,7 @@ before. `eval-quality` and `python` are those of the test run.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[2]
 """The checkout."""
 
 TIMEOUT_SECONDS = 120
+
+HERE_DOCUMENT = re.compile(r"<<'?(?P<word>[A-Z]+)'?")
 
 
 class Shown(NamedTuple):
@@ -45,7 +48,7 @@ def shown(text: str) -> Iterator[Shown]:
             inside = line.strip() == "```console"
             continue
         ends = line.strip() == "```"
-        if command and command[-1].endswith("\\") and not ends:
+        if command and not ends and is_open(command):
             command.append(line)
         elif ends or line.startswith("$ "):
             if command:
@@ -57,28 +60,30 @@ def shown(text: str) -> Iterator[Shown]:
             output.append(line)
 
 
+def is_open(command: list[str]) -> bool:
+    """Whether a command goes on: after a trailing backslash, and up to the end word of a here-document."""
+    here = HERE_DOCUMENT.search(command[0])
+    return command[-1].endswith("\\") if here is None else here["word"] not in command[1:]
+
+
 def check_page(page: Path, folder: Path) -> int:
     """Run every command of `page` in `folder` and assert its output; returns how many ran."""
     shutil.copytree(ROOT / "examples", folder / "examples", dirs_exist_ok=True)
-    code = 0
-    ran = 0
-    for step in shown(page.read_text(encoding="utf-8")):
-        finished = run(step.command, folder, code)
-        code = finished.returncode
-        printed = finished.stdout.decode().splitlines()
+    steps = list(shown(page.read_text(encoding="utf-8")))
+    assert steps, f"{page.name} shows no command"
+    for step, (printed, code) in zip(steps, run([step.command for step in steps], folder), strict=True):
         assert matches(printed, step.output), (
             f"{page.name}:{step.line}: `{step.command}` exits {code} and prints something else\n"
             + "\n".join(unified_diff(step.output, printed, "shown", "printed", lineterm=""))
         )
-        ran += 1
-    assert ran, f"{page.name} shows no command"
-    return ran
+    return len(steps)
 
 
-def run(command: str, folder: Path, code: int = 0) -> subprocess.CompletedProcess[bytes]:
-    """Run one shell command in `folder` with the test run's own `eval-quality`, both streams as one."""
-    return subprocess.run(
-        ["bash", "-c", f"(exit {code})\n{command}"],
+def run(commands: list[str], folder: Path) -> list[tuple[list[str], int]]:
+    """Run shell commands as one session in `folder`; what each prints, both streams as one, and its exit code."""
+    script = "".join(f"{command}\n__code=$?; printf '\\036%d\\036' $__code; (exit $__code)\n" for command in commands)
+    finished = subprocess.run(
+        ["bash", "-c", script],
         cwd=folder,
         env=environment(folder),
         stdin=subprocess.DEVNULL,
@@ -87,6 +92,9 @@ def run(command: str, folder: Path, code: int = 0) -> subprocess.CompletedProces
         timeout=TIMEOUT_SECONDS,
         check=False,
     )
+    parts = finished.stdout.decode().split("\x1e")
+    assert len(parts) == 2 * len(commands) + 1, f"the session ended early:\n{finished.stdout.decode()}"
+    return [(parts[index].splitlines(), int(parts[index + 1])) for index in range(0, len(parts) - 1, 2)]
 
 
 def environment(home: Path) -> dict[str, str]:

@@ -56,6 +56,8 @@ def report(error: BaseException, command: Command | None = None) -> int:
                 write_stderr(line)
             is_structural = isinstance(error, (StructuralFailure, AggregationRefusal))
             return fault_exit or (STRUCTURAL_EXIT if is_structural else FAULT_EXIT)
+        case EvalQualityError() if hasattr(error, "problems"):
+            return _problems(error)
         case EvalQualityError():
             note(str(error))
             return fault_exit or FAULT_EXIT
@@ -71,6 +73,18 @@ def report(error: BaseException, command: Command | None = None) -> int:
             for line in "".join(traceback.format_exception(error)).splitlines():
                 write_stderr(line)
             return fault_exit or FAULT_EXIT
+
+
+def _problems(error: EvalQualityError) -> int:
+    """Every problem of a twin run: its code line, and where its author wrote it (spec 12 §12.4, §12.27)."""
+    from eval_quality.run.errors import RunError
+
+    assert isinstance(error, RunError)
+    for problem in error.problems:
+        note(f"{problem.code}: {problem.artifact_path}: {problem.detail}")
+        if problem.file:
+            write_stderr(f"  {problem.file}:{problem.line}:{problem.column}")
+    return error.exit_code
 
 
 def code_line(error: CodedError) -> str:

@@ -29,8 +29,6 @@ REGISTRY: Final = (
     Entry("preflight", "preflight", "show that an environment can be measured and each planted fault shows"),
     Entry("score", "score", "judge what an evaluator recorded against one probe"),
     Entry("aggregate-strength", "aggregate_strength", "add up evidence artifacts and compare them with floors"),
-    Entry("probe", "probe", "ask a live target under a target policy, and show what was observed"),
-    Entry("conformance", "conformance", "prove that an adapter keeps the promises of its port"),
     Entry("migrate", "migrate", "convert documents of older versions, one by one or as a relinked chain"),
     Entry(
         "behavior-eval",
@@ -52,6 +50,9 @@ REGISTRY: Final = (
     Entry(
         "explain", "explain", "explain a failure code, fault, coverage rule, pre-flight check or qualification reason"
     ),
+    Entry("probe", "probe", "ask a live target under a target policy, and show what was observed"),
+    Entry("conformance", "conformance", "prove that an adapter keeps the promises of its port"),
+    Entry("run", "run", "run an experiment: clean and damaged system, evaluators, verdicts and strength"),
     Entry("completion", "completion", "print a completion script for bash, zsh or fish"),
 )
 
