@@ -45,7 +45,7 @@ class Confined:
     def __init__(
         self, side: ConfineSide, profile: str, masks: Mapping[str, str], reads: Sequence[str], shared: str | None
     ) -> None:
-        self._profile: Any = profile
+        self.profile: Any = profile
         self._masks = repository_masks(masks)
         self._reads = tuple(reads)
         self._shared = shared
@@ -57,10 +57,14 @@ class Confined:
             side.max_open_files,
         )
 
+    def share(self, folder: str) -> None:
+        """Let every launch see `folder` as `/eq`."""
+        self._shared = folder
+
     def specification(self, workspace: str, shared: str | None = None) -> Specification:
         """What a launch in this workspace sees."""
         grants = Grants(workspace, self._reads, runtime_prefixes(), shared or self._shared)
-        return specify(self._profile, grants, self._masks, self._limits)
+        return specify(self.profile, grants, self._masks, self._limits)
 
     def lane(self, workspace: str, shared: str | None = None) -> Lane:
         """A lane whose launches see `workspace` as `/box`, and `shared` as `/eq`."""

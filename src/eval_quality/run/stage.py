@@ -60,8 +60,8 @@ class Gate:
 class Stage:
     """One invocation's means.
 
-    sandbox: of the subject. secrets: declared values by name. redactor: replaces them in what comes back. meter: the
-    run's caps. signal: aborted when the run must stop at once.
+    sandbox: of the subject. secrets: declared values by name. redactor: replaces them in what comes back.
+    signal: aborted when the run must stop at once.
     """
 
     def __init__(
@@ -71,7 +71,6 @@ class Stage:
         sandbox: Sandbox,
         secrets: Mapping[str, str],
         redactor: Redactor,
-        meter: Meter,
         signal: AbortSignal,
     ) -> None:
         self.prepared = prepared
@@ -79,22 +78,20 @@ class Stage:
         self.sandbox = sandbox
         self.secrets = secrets
         self.redactor = redactor
-        self.meter = meter
         self.signal = signal
         self._gate = Gate(prepared.experiment.limits.interface)
 
     @contextlib.contextmanager
-    def open(self, arm: Arm, master: str | None = None, meter: Meter | None = None) -> Iterator[Opened]:
-        """Open an arm in a fresh copy of `master` (by default the arm's own).
+    def open(self, arm: Arm, meter: Meter, master: str | None = None) -> Iterator[Opened]:
+        """Open an arm in a fresh copy of `master` (by default the arm's own); `meter` is charged for every call.
 
         Raises `Void` for infrastructure, `RunFault` for what can never succeed.
         """
-        charged = meter or self.meter
         if arm.reply is not None:
             reply = ReplyArm(arm.reply, self.prepared.index)
 
             def answer(call: Call) -> ProbeObservation | NoObservation:
-                charged.spend()
+                meter.spend()
                 return reply.issue(call)
 
             yield Opened(answer, _nothing_to_send)
@@ -102,7 +99,7 @@ class Stage:
         with self.workshop.workspace(master or self.workshop.master(arm)) as workspace:
             setting = self.setting(workspace)
             units = start_units(self.prepared.contract, self.prepared.experiment.interface, arm, setting)
-            with Session(units, self.prepared.index, self._principal_value, charged, self.signal) as session:
+            with Session(units, self.prepared.index, self._principal_value, meter, self.signal) as session:
 
                 def issue(call: Call) -> ProbeObservation | NoObservation:
                     with self._gate.holding(call.interface_id):

@@ -1,6 +1,6 @@
 """One trial: an evaluator meets one arm, and what both left behind becomes a capture (spec 12 §12.13-12.15, §12.17).
 
-The capture's body holds no time; wall-clock seconds travel beside it and are 0 when the run is told to omit them.
+The capture's body holds no time (`wall_clock_seconds` is 0 in it); what a clock measured travels beside it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ class Measured(NamedTuple):
 
 
 def deterministic_trial(
-    prepared: Prepared, probe_id: str, index: int, issue: Issue, reset: Call | None, seconds: float = 0
+    prepared: Prepared, probe_id: str, index: int, issue: Issue, reset: Call | None
 ) -> Measured:
     """One trial of the built-in evaluator: the reset where there is one, the plan, the report."""
     recorder = Recorder(issue)
@@ -49,12 +49,12 @@ def deterministic_trial(
     capture = TrialCapture(
         index,
         said.recommendation,
-        said.dispositions,
-        said.findings,
+        list(said.dispositions),
+        list(said.findings),
         [to_value(observation) for observation in recorder.observations],
         recorder.actions,
         recorder.calls,
-        seconds,
+        0,
         isolation((), (), (), (), recorder.tools, accounting(True, DETERMINISTIC_NOTE)),
     )
     return Measured(capture, "submitted")
@@ -141,7 +141,6 @@ def external_trial(
     recorder: Recorder,
     submission: Submission,
     observed: Mapping[str, Any],
-    seconds: float,
 ) -> TrialCapture:
     """The capture of an external evaluator's trial; `observed` is what `isolation` made."""
     for refusal in dispatcher.refusals:
@@ -154,7 +153,7 @@ def external_trial(
         [to_value(observation) for observation in recorder.observations],
         recorder.actions,
         recorder.calls,
-        seconds,
+        0,
         observed,
     )
 

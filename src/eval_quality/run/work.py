@@ -29,6 +29,7 @@ from eval_quality.run.evaluators.external.command import Evaluated, Place, Ran, 
 from eval_quality.run.evaluators.external.dispatch import Dispatcher
 from eval_quality.run.experiment.document import Evaluator, size_in_bytes
 from eval_quality.run.plan.call import Call
+from eval_quality.run.planned import launch_vector
 from eval_quality.run.plan.record import NoObservation, Recorder
 from eval_quality.run.plan.values import channels_of
 from eval_quality.run.prepare import Item, Prepared, ProbePlan
@@ -51,7 +52,7 @@ class Host(NamedTuple):
 
     evaluator_sandbox: of external evaluators. start_workspaces: evaluator id -> its start workspace on this host.
     attestations: forbidden input -> the operator's statement. timed: whether seconds are measured.
-    scratch: a private folder for bridges and evaluator homes.
+    scratch: a private folder for bridges and evaluator homes. root: the experiment folder, for *outer* paths.
     """
 
     evaluator_sandbox: Confined | Unconfined
@@ -59,6 +60,7 @@ class Host(NamedTuple):
     attestations: Mapping[str, str]
     timed: bool
     scratch: str
+    root: str
 
 
 class Done(NamedTuple):
@@ -69,36 +71,36 @@ class Done(NamedTuple):
     private: Mapping[str, bytes] = {}
 
 
-def perform(stage: Stage, host: Host, item: Item) -> Done:
-    """Execute one item. Raises `Void`, `RunFault`, `RunStopped`."""
+def perform(stage: Stage, host: Host, item: Item, meter: Meter) -> Done:
+    """Execute one item; `meter` counts its subject calls. Raises `Void`, `RunFault`, `RuntimeFault`."""
     began = time.monotonic()
     private: Mapping[str, bytes] = {}
     if item.kind == "fixture":
-        body = _preflight(stage, stage.prepared.clean, None)
+        body = _preflight(stage, stage.prepared.clean, None, meter)
     elif item.kind == "qualify":
-        body = outcome_value(_qualify(stage, stage.prepared.probe(item.probe_id or "")))
+        body = outcome_value(_qualify(stage, stage.prepared.probe(item.probe_id or ""), meter))
     elif item.kind == "arm":
         plan = stage.prepared.probe(item.probe_id or "")
-        body = _preflight(stage, plan.arm, plan)
+        body = _preflight(stage, plan.arm, plan, meter)
     else:
-        measured = _trial(stage, host, item)
+        measured = _trial(stage, host, item, meter)
         body, private = measured.body(), measured.private
-    return Done(body, time.monotonic() - began if host.timed else 0, private)
+    return Done(body, round(time.monotonic() - began, 3) if host.timed else 0, private)
 
 
 # --- pre-flight ---------------------------------------------------------------------------------------------------
 
 
-def _preflight(stage: Stage, arm: Arm, plan: ProbePlan | None) -> dict[str, Any]:
+def _preflight(stage: Stage, arm: Arm, plan: ProbePlan | None, outer: Meter) -> dict[str, Any]:
     """Issue the legs of one arm strictly in plan order, in one workspace (12.12.1)."""
     settings = stage.prepared.experiment.preflight
     legs = plan_preflight(stage.prepared.contract, () if plan is None else (plan.provisional,)).legs
-    meter = Meter(len(legs), settings.max_elapsed_s, _cap_reached, stage.meter)
+    meter = Meter(len(legs), settings.max_elapsed_s, _cap_reached, outer)
     observations: list[Any] = []
     missing: dict[str, str] = {}
     fault = None
     try:
-        with stage.open(arm, meter=meter) as opened:
+        with stage.open(arm, meter) as opened:
             for leg in legs:
                 answer = opened.send(leg.request)
                 if isinstance(answer, NoObservation):
@@ -120,10 +122,10 @@ def _cap_reached(name: str) -> CapReached:
 # --- qualification ------------------------------------------------------------------------------------------------
 
 
-def _qualify(stage: Stage, plan: ProbePlan) -> Outcome:
+def _qualify(stage: Stage, plan: ProbePlan, outer: Meter) -> Outcome:
     prepared = stage.prepared
     settings = prepared.experiment.qualify
-    meter = Meter(settings.max_calls, settings.max_elapsed_s, _cap_reached, stage.meter)
+    meter = Meter(settings.max_calls, settings.max_elapsed_s, _cap_reached, outer)
     subject = Subject(prepared.contract, plan.draft, plan.home, prepared.judge, settings)
     replacement = None
     if plan.arm.mutation is not None and plan.arm.mutation.with_ is not None:
@@ -157,17 +159,14 @@ def reset_call(prepared: Prepared) -> Call | None:
 # --- trials -------------------------------------------------------------------------------------------------------
 
 
-def _trial(stage: Stage, host: Host, item: Item) -> Measured:
+def _trial(stage: Stage, host: Host, item: Item, meter: Meter) -> Measured:
     prepared = stage.prepared
     plan = prepared.probe(item.probe_id or "")
     evaluator = next(each for each in prepared.evaluators if (each.id if each else "deterministic") == item.evaluator_id)
     index = item.trial_index or 1
-    with stage.open(plan.arm) as opened:
-        began = time.monotonic()
+    with stage.open(plan.arm, meter) as opened:
         if evaluator is None:
-            measured = deterministic_trial(prepared, plan.probe_id, index, opened.issue, reset_call(prepared))
-            seconds = time.monotonic() - began if host.timed else 0
-            return measured._replace(trial=measured.trial._replace(wall_clock_seconds=seconds))
+            return deterministic_trial(prepared, plan.probe_id, index, opened.issue, reset_call(prepared))
         recorder = Recorder(opened.issue)
         reset = reset_call(prepared)
         if reset is not None:
@@ -199,7 +198,6 @@ def _external(
         recorder,
         evaluated.submission,
         isolation(*observed, recorder.tools, _accounting(host)),
-        time.monotonic() - began if host.timed else 0,
     )
     return Measured(capture, evaluated.stop, {"stderr": stage.redactor.data(evaluated.stderr)})
 
@@ -224,7 +222,7 @@ def _run_evaluator(
     caps = Caps(int(seconds * 1000), size_in_bytes(evaluator.max_output_bytes))
 
     def run(environment: Mapping[str, str], stdin: bytes) -> Ran:
-        launch = Launch(evaluator.command, sandbox.seen(home), environment)
+        launch = Launch(launch_vector(evaluator, host.root), sandbox.seen(home), environment)
         try:
             done = run_process(launch, stdin, caps, stage.signal, lane)
         except (FileNotFoundError, PermissionError) as error:

@@ -63,7 +63,6 @@ class SubjectTable(Table):
     include: Strings = ("**",)
     exclude: Strings = (".git/**", ".hg/**", ".svn/**")
     volatile: Strings = ("**/__pycache__/**", "**/*.pyc")
-    writable: bool = True
     prepare: tuple[Argv, ...] = ()
     prepare_max_ms: Annotated[int, msgspec.Meta(ge=1, le=3_600_000)] = 600_000
     max_bytes: Size = "512MiB"

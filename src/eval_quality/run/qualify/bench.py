@@ -88,7 +88,7 @@ class ArmBench:
         attempt = 0
         while True:
             try:
-                with self._stage.open(self._arm, self._folder, self._meter) as opened:
+                with self._stage.open(self._arm, self._meter, self._folder) as opened:
                     result = work(opened)
                 self._started_clean = True
                 return result
