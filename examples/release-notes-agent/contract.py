@@ -168,7 +168,7 @@ def contract():
                 [at("read-malformed", "exit-code")],
                 "The exit code for a file that is no unified diff.",
                 "Exit code 0.",
-                "The notes themselves cannot carry the signature: a written file's identifier is local to one contract.",
+                "The notes cannot carry the signature: a written file's identifier is local to one contract.",
             ),
             oracle(
                 3,
@@ -294,4 +294,3 @@ def probes(source, damaged, mutation, captures):
         ),
         probe(3, "zero-action", source, "The agent without the defect: nothing may be reported.", control),
     ]
-
