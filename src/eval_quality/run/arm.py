@@ -1,8 +1,8 @@
 """Arms: the frozen states of the subject that a run compares (spec 12 §12.9).
 
 An arm is the clean subject, the clean subject with exactly one change, or a committed reply in its place. Its digest
-covers the tree, how each interface is launched (placeholders unexpanded, secrets by name) and the change; no path, port,
-time or host name enters it, so it is equal on every machine.
+covers the tree, how each interface is launched (placeholders unexpanded, secrets by name) and the change; no path,
+port, time or host name enters it, so it is equal on every machine.
 """
 
 from collections.abc import Callable
@@ -92,9 +92,7 @@ def _without_none(value: Any) -> Any:
 def launches_of(experiment: Experiment) -> tuple[Launch, ...]:
     """How each interface of the clean subject is launched, by ascending interface id."""
     return tuple(
-        launch
-        for name in sorted(experiment.interface)
-        for launch in _launches(name, experiment.interface[name])
+        launch for name in sorted(experiment.interface) for launch in _launches(name, experiment.interface[name])
     )
 
 
@@ -128,8 +126,7 @@ def mutated_arm(clean: Arm, mutation: Mutation, original: bytes | None, replacem
         tree = Tree(tuple(_edited(entry, mutation.file, changed) for entry in clean.tree.entries))
         return Arm(f"mut-{mutation.id}", tree, clean.launches, mutation, edited=changed)
     launches = tuple(
-        relaunch(mutation, launch) if launch.interface_id == mutation.interface else launch
-        for launch in clean.launches
+        relaunch(mutation, launch) if launch.interface_id == mutation.interface else launch for launch in clean.launches
     )
     return Arm(f"mut-{mutation.id}", clean.tree, launches, mutation)
 

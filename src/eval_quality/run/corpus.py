@@ -54,9 +54,7 @@ def preflight_run_id(prepared: Prepared, arm: Arm) -> str:
     return f"{prepared.experiment.id}.{arm.arm_id}.{arm.digest.removeprefix('sha256:')[:16]}"
 
 
-def _verdict(
-    prepared: Prepared, arm: Arm, probes: tuple[Probe, ...], observations: list[Any]
-) -> PreflightVerdict:
+def _verdict(prepared: Prepared, arm: Arm, probes: tuple[Probe, ...], observations: list[Any]) -> PreflightVerdict:
     seen = [decode(ProbeObservation, each, "ProbeObservation") for each in observations]
     return reduce_preflight(prepared.contract, probes, preflight_run_id(prepared, arm), seen)
 
@@ -144,9 +142,7 @@ def _arm_gate(
 ) -> str:
     """Which check of the arm's pre-flight stands in the way, or an empty text (12.12.3)."""
     settings = prepared.experiment.preflight
-    gating = [
-        check for check in verdict.checks if settings.arm_checks == "all" or check.kind in FAULT_CHECKS
-    ]
+    gating = [check for check in verdict.checks if settings.arm_checks == "all" or check.kind in FAULT_CHECKS]
     if settings.scoping == "twin":
         twin = twin_verdict(prepared, plan, probe, captures)
         gating = [check for check in gating if check.kind != "seeded-faults-scoped"]
@@ -154,9 +150,7 @@ def _arm_gate(
     return failed_checks(gating)
 
 
-def twin_verdict(
-    prepared: Prepared, plan: ProbePlan, probe: Probe, captures: Mapping[str, Any]
-) -> PreflightVerdict:
+def twin_verdict(prepared: Prepared, plan: ProbePlan, probe: Probe, captures: Mapping[str, Any]) -> PreflightVerdict:
     """Clean legs from the fixture's observations, fault legs from the arm's (12.12.1).
 
     The planner mints leg ids anew for each plan, so clean legs are matched by their position among the clean legs.

@@ -1,11 +1,11 @@
 """How a twin run ends when it does not end well (spec 12 §12.27), and how authored documents are refused.
 
-    EvalQualityError
-    └── RunError                 one or more coded problems, each with its own line
-        ├── ExperimentFailure    the experiment cannot be what its author meant; exit 4
-        ├── RunInvalid           the instrument was not shown to work; exit 3
-        ├── RunStopped           a cap or lost infrastructure; resume may finish it; exit 75
-        └── RunFault             the machine or the subject's tree broke a rule; exit 5
+EvalQualityError
+└── RunError                 one or more coded problems, each with its own line
+    ├── ExperimentFailure    the experiment cannot be what its author meant; exit 4
+    ├── RunInvalid           the instrument was not shown to work; exit 3
+    ├── RunStopped           a cap or lost infrastructure; resume may finish it; exit 75
+    └── RunFault             the machine or the subject's tree broke a rule; exit 5
 """
 
 from collections.abc import Iterable

@@ -136,7 +136,9 @@ class Execution:
         body = self._bodies()["fixture"]
         if not body["observations"]:
             missing = ", ".join(f"{leg} ({why})" for leg, why in sorted(body["missing"].items()))
-            self._invalid([AuthoringProblem("clean-preflight-failed", "PreflightVerdict", f"no leg was answered: {missing}")])
+            self._invalid(
+                [AuthoringProblem("clean-preflight-failed", "PreflightVerdict", f"no leg was answered: {missing}")]
+            )
         verdict = fixture_verdict(self._prepared, {"fixture": body})
         for check in verdict.checks:
             self.event("preflight.check", arm="clean", kind=check.kind, outcome=check.outcome)
@@ -265,7 +267,9 @@ class Execution:
         journal = self._run.journal
         booked = journal.calls_booked()
         if booked + reserved > self._caps.max_calls:
-            detail = f"{booked} of {self._caps.max_calls} subject calls are booked and the next item may need {reserved}"
+            detail = (
+                f"{booked} of {self._caps.max_calls} subject calls are booked and the next item may need {reserved}"
+            )
             raise RunStopped.of("run-budget-reached", "Experiment.budget.max_calls", detail)
         if journal.active_ms() / 1000 >= self._caps.max_seconds:
             detail = f"the run has been active for its {self._caps.max_seconds:g} s"
@@ -281,7 +285,9 @@ class Execution:
             return len(plan_preflight(prepared.contract, (plan.provisional,)).legs)
         if item.kind == "qualify":
             return prepared.experiment.qualify.max_calls
-        evaluator = next(each for each in prepared.evaluators if (each.id if each else "deterministic") == item.evaluator_id)
+        evaluator = next(
+            each for each in prepared.evaluators if (each.id if each else "deterministic") == item.evaluator_id
+        )
         resets = int(prepared.contract.fixture_reset is not None)
         if evaluator is None:
             return len(prepared.order) + resets

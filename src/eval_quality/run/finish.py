@@ -169,9 +169,7 @@ def _cell(
         evaluator.evaluator_id,
         plan.probe_id,
     )
-    bodies = [
-        captures[f"trial/{evaluator.evaluator_id}/{plan.probe_id}/{k}"] for k in range(1, prepared.trials + 1)
-    ]
+    bodies = [captures[f"trial/{evaluator.evaluator_id}/{plan.probe_id}/{k}"] for k in range(1, prepared.trials + 1)]
     trials = tuple(TrialCapture(**body["trial"]) for body in bodies)
     stops = tuple(body["stop"] for body in bodies)
     folder = f"cells/{cell.evaluator_id}/{cell.probe_id}"
@@ -217,7 +215,9 @@ def _aggregates(
     for evaluator in facts:
         name = evaluator.evaluator_id
         own = [cell for cell in cells if cell.cell.evaluator_id == name]
-        evidence = [cell.result.artifact for cell in own if cell.result is not None and cell.result.artifact is not None]
+        evidence = [
+            cell.result.artifact for cell in own if cell.result is not None and cell.result.artifact is not None
+        ]
         aggregates[name] = None
         if not evidence:
             errors[name] = "no cell produced evidence"
@@ -232,9 +232,7 @@ def _aggregates(
     return aggregates, errors
 
 
-def classic(
-    prepared: Prepared, cells: Sequence[ScoredCell], corpus: str, fixture: PreflightVerdict
-) -> dict[str, Any]:
+def classic(prepared: Prepared, cells: Sequence[ScoredCell], corpus: str, fixture: PreflightVerdict) -> dict[str, Any]:
     """The classic command lines over files of the run directory that give the same artifacts (12.20 point 4)."""
     run_id = fixture.run_id
     commands: list[dict[str, Any]] = [
@@ -249,9 +247,18 @@ def classic(
     ]
     for scored in cells:
         folder = f"cells/{scored.cell.evaluator_id}/{scored.cell.probe_id}"
-        arguments = [part for trial in scored.trials for part in ("--record", f"{folder}/record-{trial.trial_index}.json")]
+        arguments = [
+            part for trial in scored.trials for part in ("--record", f"{folder}/record-{trial.trial_index}.json")
+        ]
         arguments += ["--contract", "contract.json", "--probe", f"probes/{scored.cell.probe_id}.json"]
-        arguments += ["--preflight-verdict", "preflight/fixture.json", "--policy", "policy.json", "--corpus-digest", corpus]
+        arguments += [
+            "--preflight-verdict",
+            "preflight/fixture.json",
+            "--policy",
+            "policy.json",
+            "--corpus-digest",
+            corpus,
+        ]
         arguments += ["--isolation-manifest", f"{folder}/isolation-manifest.json"]
         arguments += ["--evaluator-configuration", f"evaluators/{scored.cell.evaluator_id}/configuration.json"]
         designated = scored.qualified.plan.draft.designated_oracle

@@ -90,7 +90,7 @@ class Prepared(NamedTuple):
     brief: SealedEvaluatorBrief
     view: SealedView
     policy: ScoringPolicy
-    index: PlanIndex
+    lookup: PlanIndex
     order: tuple[PlannedStep, ...]
     judge: Judge
     clean: Arm
@@ -185,7 +185,9 @@ def _probes(
             arms[name] = mutated_arm(clean, mutation, original, replacement)
         except ExperimentFailure as failure:
             problems.extend(
-                document.problem(problem.code, ("find",) if mutation.find else (), problem.detail, problem.artifact_path)
+                document.problem(
+                    problem.code, ("find",) if mutation.find else (), problem.detail, problem.artifact_path
+                )
                 for problem in failure.problems
             )
     if problems:
@@ -201,8 +203,11 @@ def _probes(
         if selection.probes and draft.probe_id not in selection.probes:
             continue
         kind, reference = arm_of(draft)
-        arm = {"clean": lambda: clean, "mutation": lambda: arms[reference], "reply": lambda: reply_arm(replies[reference])}
-        plans.append(_plan(documents, draft, arm[kind](), clean))
+        if kind == "reply":
+            arm = reply_arm(replies[reference])
+        else:
+            arm = arms[reference] if kind == "mutation" else clean
+        plans.append(_plan(documents, draft, arm, clean))
     return tuple(plans)
 
 

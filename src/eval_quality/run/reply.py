@@ -17,6 +17,7 @@ from eval_quality.run.plan.execute import execute
 from eval_quality.run.plan.record import NOT_PERMITTED, NoObservation, Recorder
 from eval_quality.run.plan.values import PlannedStep
 
+
 class ReplyArm:
     """Answers calls from one reply document."""
 

@@ -1,4 +1,4 @@
-"""Where the processes of one side run: in sandboxes of their own, or unconfined because somebody said so (spec 13 §13.9).
+"""Where the processes of one side run: in sandboxes, or unconfined because somebody said so (spec 13 §13.9).
 
 Both kinds answer the same questions, so that drivers and evaluators do not care which one they got. An unconfined
 process still has a closed environment, one deadline, output caps and a supervisor that leaves no orphan; what it lacks

@@ -1,4 +1,4 @@
-"""What a run works from: the bytes of the experiment, the subject and the evaluators' workspaces (spec 12 §12.4, 13 §13.4.3).
+"""What a run works from: the bytes of experiment, subject and evaluators' workspaces (spec 12 §12.4, 13 §13.4.3).
 
 Everything read is kept before it is used, so an edit to a folder during a run changes nothing, and `--resume` and
 `rescore` need neither folder. `inputs.json` lists every file with its role, digest and mode.

@@ -1,4 +1,4 @@
-"""Everything one invocation acts with: folders, sandboxes, secrets, caps and the signal to stop (spec 12 §12.8, §12.18).
+"""Everything one invocation acts with: folders, sandboxes, secrets and the signal to stop (spec 12 §12.8, §12.18).
 
 A stage opens arms. Each opened arm has a workspace and processes of its own and loses both when it is left, whatever
 happened in it.
@@ -9,7 +9,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Final, NamedTuple
 
 from eval_quality.model.decode import decode, to_value
@@ -47,7 +47,7 @@ class Gate:
         self._slots = {name: threading.BoundedSemaphore(limit) for name, limit in limits.items()}
 
     @contextlib.contextmanager
-    def holding(self, interface_id: str) -> Iterator[None]:
+    def holding(self, interface_id: str) -> Generator[None]:
         """Hold a slot of the interface, where it has a limit."""
         slot = self._slots.get(interface_id)
         if slot is None:
@@ -82,13 +82,13 @@ class Stage:
         self._gate = Gate(prepared.experiment.limits.interface)
 
     @contextlib.contextmanager
-    def open(self, arm: Arm, meter: Meter, master: str | None = None) -> Iterator[Opened]:
+    def open(self, arm: Arm, meter: Meter, master: str | None = None) -> Generator[Opened]:
         """Open an arm in a fresh copy of `master` (by default the arm's own); `meter` is charged for every call.
 
         Raises `Void` for infrastructure, `RunFault` for what can never succeed.
         """
         if arm.reply is not None:
-            reply = ReplyArm(arm.reply, self.prepared.index)
+            reply = ReplyArm(arm.reply, self.prepared.lookup)
 
             def answer(call: Call) -> ProbeObservation | NoObservation:
                 meter.spend()
@@ -99,7 +99,7 @@ class Stage:
         with self.workshop.workspace(master or self.workshop.master(arm)) as workspace:
             setting = self.setting(workspace)
             units = start_units(self.prepared.contract, self.prepared.experiment.interface, arm, setting)
-            with Session(units, self.prepared.index, self._principal_value, meter, self.signal) as session:
+            with Session(units, self.prepared.lookup, self._principal_value, meter, self.signal) as session:
 
                 def issue(call: Call) -> ProbeObservation | NoObservation:
                     with self._gate.holding(call.interface_id):
@@ -116,7 +116,7 @@ class Stage:
         return Setting(workspace, self.sandbox, self.secrets, self.prepared.experiment.retry, self.pause)
 
     def pause(self, attempt: int) -> None:
-        """Exponential back-off with full jitter; ends early when the run stops. Nothing that is stored depends on it."""
+        """Exponential back-off with full jitter, cut short when the run stops. Nothing that is stored depends on it."""
         retry = self.prepared.experiment.retry
         longest = min(retry.max_ms, retry.base_ms * 2 ** (attempt - 1)) / 1000
         until = time.monotonic() + random.uniform(0, longest)
@@ -128,7 +128,9 @@ class Stage:
         for entry in entries.values():
             template: str | None = getattr(entry, channel, {}).get(key)
             if template is not None:
-                return Setting("", self.sandbox, self.secrets, self.prepared.experiment.retry, self.pause).expand(template)
+                return Setting("", self.sandbox, self.secrets, self.prepared.experiment.retry, self.pause).expand(
+                    template
+                )
         raise RunFault.of(
             "binding-missing",
             f"Experiment.principals.{principal}",

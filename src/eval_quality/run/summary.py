@@ -141,7 +141,8 @@ def summary_value(finished: Finished, account: Account, strict: bool = False) ->
         "evaluatorGap": evaluator_gap(finished),
         "warnings": list(account.warnings),
         "artifacts": {
-            path: {"byteDigest": digest_bytes(data), "bytes": len(data)} for path, data in sorted(finished.files.items())
+            path: {"byteDigest": digest_bytes(data), "bytes": len(data)}
+            for path, data in sorted(finished.files.items())
         },
     }
 
@@ -209,7 +210,11 @@ def _aggregate(finished: Finished, name: str) -> dict[str, Any]:
 
 def evaluator_gap(finished: Finished) -> dict[str, list[str]]:
     """Per external evaluator: probes that the deterministic evaluator caught and this one did not."""
-    caught = {cell.cell.probe_id for cell in finished.cells if cell.cell.evaluator_id == "deterministic" and cell.state == "caught"}
+    caught = {
+        cell.cell.probe_id
+        for cell in finished.cells
+        if cell.cell.evaluator_id == "deterministic" and cell.state == "caught"
+    }
     return {
         name: sorted(
             cell.cell.probe_id
@@ -250,7 +255,8 @@ def _text(finished: Finished, account: Account, directory: str, strict: bool) ->
         yield f"         {_proof(each)}"
     for name in finished.aggregates:
         yield ""
-        yield f"What the evaluator `{name}` made of it ({prepared.trials} trial{'s' if prepared.trials > 1 else ''} each)"
+        trials = "1 trial" if prepared.trials == 1 else f"{prepared.trials} trials"
+        yield f"What the evaluator `{name}` made of it ({trials} each)"
         for cell in finished.cells:
             if cell.cell.evaluator_id == name:
                 yield from _cell_text(cell)

@@ -36,9 +36,7 @@ class Measured(NamedTuple):
         return {"trial": self.trial._asdict(), "stop": self.stop}
 
 
-def deterministic_trial(
-    prepared: Prepared, probe_id: str, index: int, issue: Issue, reset: Call | None
-) -> Measured:
+def deterministic_trial(prepared: Prepared, probe_id: str, index: int, issue: Issue, reset: Call | None) -> Measured:
     """One trial of the built-in evaluator: the reset where there is one, the plan, the report."""
     recorder = Recorder(issue)
     if reset is not None:
@@ -88,7 +86,7 @@ class BridgedSubject:
 
     def __call__(self, act: Act) -> Answered | Unanswered:
         """Carry one call of the evaluator to the arm."""
-        operation = self._prepared.index.operation(act.interface_id, act.operation_id)
+        operation = self._prepared.lookup.operation(act.interface_id, act.operation_id)
         assert operation is not None
         if isinstance(operation, Operation) and not _path_complete(operation.path_template, act.channels):
             return Unanswered("path-incomplete")

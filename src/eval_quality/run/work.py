@@ -29,9 +29,9 @@ from eval_quality.run.evaluators.external.command import Evaluated, Place, Ran, 
 from eval_quality.run.evaluators.external.dispatch import Dispatcher
 from eval_quality.run.experiment.document import Evaluator, size_in_bytes
 from eval_quality.run.plan.call import Call
-from eval_quality.run.planned import launch_vector
 from eval_quality.run.plan.record import NoObservation, Recorder
 from eval_quality.run.plan.values import channels_of
+from eval_quality.run.planned import launch_vector
 from eval_quality.run.prepare import Item, Prepared, ProbePlan
 from eval_quality.run.qualify.bench import bench_for
 from eval_quality.run.qualify.cycle import Finding, Outcome, Subject, run_cycle
@@ -150,7 +150,7 @@ def reset_call(prepared: Prepared) -> Call | None:
         return None
     if setting == "auto" and prepared.experiment.interface[reset.interface_id].address is None:
         return None
-    operation = prepared.index.operation(reset.interface_id, reset.operation_id)
+    operation = prepared.lookup.operation(reset.interface_id, reset.operation_id)
     assert operation is not None
     channels, raw = channels_of(reset.inputs, operation)
     return Call(reset.interface_id, reset.operation_id, channels, raw)
@@ -162,7 +162,9 @@ def reset_call(prepared: Prepared) -> Call | None:
 def _trial(stage: Stage, host: Host, item: Item, meter: Meter) -> Measured:
     prepared = stage.prepared
     plan = prepared.probe(item.probe_id or "")
-    evaluator = next(each for each in prepared.evaluators if (each.id if each else "deterministic") == item.evaluator_id)
+    evaluator = next(
+        each for each in prepared.evaluators if (each.id if each else "deterministic") == item.evaluator_id
+    )
     index = item.trial_index or 1
     with stage.open(plan.arm, meter) as opened:
         if evaluator is None:

@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 
 from eval_quality.run.arm import Arm
 from eval_quality.run.errors import RunInvalid
@@ -79,7 +79,7 @@ class Workshop:
             return self._masters[arm.arm_id]
 
     @contextlib.contextmanager
-    def workspace(self, master: str) -> Iterator[str]:
+    def workspace(self, master: str) -> Generator[str]:
         """A fresh copy of a master, deleted afterwards."""
         folder = tempfile.mkdtemp(prefix="w-", dir=self._root)
         try:
@@ -100,4 +100,3 @@ def discard(folder: str) -> None:
             function(path)
 
     shutil.rmtree(folder, onerror=make_writable)
-

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from eval_quality.probe.lanes import LaneLost
-from eval_quality.probe.process import Caps, Completed, Launch, run_process
+from eval_quality.probe.process import Caps, Child, Completed, Launch, run_process
 from eval_quality.run.confine import bubblewrap
 from eval_quality.run.confine.cgroups import create_group
 from eval_quality.run.confine.ingress import Ingress
@@ -101,12 +101,15 @@ def _bwrap() -> Capability:
     return Capability("bwrap", "available", f"{program} {shown}, {len(facts.observed_mounts)} mounts as specified")
 
 
+def _shell() -> str:
+    return shutil.which("sh", path="/usr/bin:/bin") or "/bin/sh"
+
+
 def _inside(script: str) -> tuple[Completed, Facts]:
-    shell = shutil.which("sh", path="/usr/bin:/bin") or "/bin/sh"
     with tempfile.TemporaryDirectory(prefix="eval-quality-") as folder:
         specification = specify("minimal", Grants(folder), limits=Limits(tmp_bytes=_SMALL_BYTES))
         with ConfinedLane(specification) as lane:
-            launch = Launch((shell, "-c", script), folder, {"PATH": "/usr/bin:/bin"})
+            launch = Launch((_shell(), "-c", script), folder, {"PATH": "/usr/bin:/bin"})
             completed = run_process(launch, b"", _PROBE_CAPS, None, lane)
             return completed, lane.facts()
 
@@ -131,8 +134,17 @@ def _control_groups() -> Capability:
 
 
 def _ingress() -> Capability:
-    with Ingress(os.getpid(), 1) as way, socket.create_connection(("127.0.0.1", way.port), 5):
-        return Capability("ingress", "available", "a port of the host can lead into a sandbox's network")
+    with (
+        tempfile.TemporaryDirectory(prefix="eval-quality-") as folder,
+        ConfinedLane(specify("minimal", Grants(folder))) as lane,
+        Child(lane, Launch((_shell(), "-c", "read line"), folder, {"PATH": "/usr/bin:/bin"})) as child,
+    ):
+        pid = lane.sandbox_pid()
+        if pid is None:
+            return Capability("ingress", "unavailable", "no sandbox could be made")
+        with Ingress(pid) as way, socket.create_connection(("127.0.0.1", way.port), 5):
+            child.kill_and_drain()
+    return Capability("ingress", "available", "a port of the host can lead into a sandbox's network")
 
 
 _TESTS: Final[tuple[tuple[str, Callable[[], Capability]], ...]] = (

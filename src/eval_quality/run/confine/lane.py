@@ -13,6 +13,7 @@ process takes everything inside with it.
 
 import errno
 import os
+import re
 import resource
 import threading
 import uuid
@@ -22,7 +23,7 @@ from typing import Any, Final, NamedTuple
 
 from eval_quality.probe.lanes import Lane
 from eval_quality.run.confine import bubblewrap
-from eval_quality.run.confine.cgroups import Group, create_group
+from eval_quality.run.confine.cgroups import create_group
 from eval_quality.run.confine.mounts import host_mounts
 from eval_quality.run.confine.specification import WORKSPACE, Specification
 from eval_quality.run.confine.watch import Seen, watch
@@ -30,6 +31,11 @@ from eval_quality.run.errors import RunFault
 
 WATCH_SECONDS: Final = 40.0
 """How long the facts of a launch that has ended are waited for."""
+
+
+COUNTS_BY_NAMESPACE: Final = (5, 14)
+"""The kernel that first counts a user's processes by user namespace; an older one counts those outside as well, so that
+a ceiling would stop the sandbox itself. The administrator is never held to it."""
 
 
 class LimitFact(NamedTuple):
@@ -114,7 +120,7 @@ class ConfinedLane(Lane):
                 os.close(theirs)
                 os.close(blocked)
         self._starts += 1
-        self._watchers.append(_Watcher(self.specification, self._host, information, release, self._group))
+        self._watchers.append(_Watcher(self.specification, self._host, information, release, self._confine))
 
     def _resolved(self, program: bytes, environment: Mapping[bytes, bytes]) -> bytes:
         """The target's path inside; raises `OSError` as a launch of a missing or unusable program does."""
@@ -141,8 +147,6 @@ class ConfinedLane(Lane):
             (resource.RLIMIT_NOFILE, limits.max_open_files),
             (resource.RLIMIT_CORE, 0),
         ]
-        if self._process_mechanism() == "rlimit":
-            wanted.append((resource.RLIMIT_NPROC, limits.max_processes))
         lowered: list[tuple[int, int, int]] = []
         for number, value in wanted:
             hard = resource.getrlimit(number)[1]
@@ -151,8 +155,17 @@ class ConfinedLane(Lane):
         return lowered
 
     def _process_mechanism(self) -> str | None:
-        # The system does not hold its own administrator to a number of processes by this limit.
-        return self._group.mechanisms.get("processes") or ("rlimit" if os.getuid() != 0 else None)
+        acting = self._group.mechanisms.get("processes")
+        if acting is None and os.getuid() != 0 and _kernel_version() >= COUNTS_BY_NAMESPACE:
+            return "rlimit"
+        return acting
+
+    def _confine(self, pid: int) -> None:
+        """Put a sandbox that waits for its release under its ceilings. Raises `OSError`."""
+        self._group.join(pid)
+        if self._process_mechanism() == "rlimit":
+            processes = self.specification.limits.max_processes
+            resource.prlimit(pid, resource.RLIMIT_NPROC, (processes, processes))
 
     def facts(self) -> Facts:
         """What was observed so far, once every watcher is done.
@@ -203,9 +216,9 @@ class ConfinedLane(Lane):
 
 
 class _Watcher(threading.Thread):
-    def __init__(self, specification: Specification, host: Any, information: int, release: int, group: Group) -> None:
+    def __init__(self, specification: Specification, host: Any, information: int, release: int, confine: Any) -> None:
         super().__init__(name="sandbox-watcher", daemon=True)
-        self._arguments = (specification, host, information, release, group)
+        self._arguments = (specification, host, information, release, confine)
         self.seen: Seen | None = None
         self.was_ended = False
         self.start()
@@ -230,6 +243,10 @@ def _files(*contents: bytes) -> Generator[list[int]]:
     finally:
         for descriptor in opened:
             os.close(descriptor)
+
+
+def _kernel_version() -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"[0-9]+", os.uname().release)[:2])
 
 
 def open_lane(backend: str, specification: Specification) -> Lane:

@@ -48,7 +48,8 @@ STANDARD_MASKS: Final = ("/home", "/root", "/tmp", "/var/tmp", "/run", "/mnt", "
 """What `host-ro` hides on every host: homes, temporary files, sockets of services, other people's file systems."""
 
 KERNEL_INTERFACES: Final = tuple(
-    f"/proc/{name}" for name in ("acpi", "asound", "bus", "driver", "fs", "irq", "mtrr", "pressure", "scsi", "sys", "sysrq-trigger")
+    f"/proc/{name}"
+    for name in ("acpi", "asound", "bus", "driver", "fs", "irq", "mtrr", "pressure", "scsi", "sys", "sysrq-trigger")
 )
 """Where a process file system takes writes that concern the whole host."""
 

@@ -5,7 +5,7 @@
    being made it is another; once equal it is final, because nothing inside can mount: no capability, and further user
    namespaces are disabled (the self-test of the capability report establishes that on this host).
 3. Every bind must be the very file or folder that it was to be: same device, same inode.
-4. The process joins its control groups.
+4. The process gets its ceilings: its control groups, and what is counted within its user namespace.
 5. Then it is released. A table that is not equal after `SETTLE_SECONDS` is a breach: the process is killed unreleased.
 """
 
@@ -14,10 +14,9 @@ import os
 import select
 import signal
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from eval_quality.run.confine.cgroups import Group
 from eval_quality.run.confine.mounts import HostMount, normal_table, parse_mounts, visible
 from eval_quality.run.confine.specification import Specification
 
@@ -43,12 +42,13 @@ def watch(
     host: Sequence[HostMount],
     information: int,
     release: int,
-    group: Group,
+    confine: Callable[[int], None],
     settle_seconds: float = SETTLE_SECONDS,
 ) -> Seen | None:
     """Follow one sandbox from the launch to its release; None when it never came to life.
 
-    `information` and `release` are our ends of the two pipes; both are closed when this returns.
+    `information` and `release` are our ends of the two pipes; both are closed when this returns. `confine` puts the
+    process under its ceilings and may raise `OSError`.
     """
     try:
         pid = _read_pid(information)
@@ -59,9 +59,9 @@ def watch(
             return None
         if seen.breach is None:
             try:
-                group.join(pid)
+                confine(pid)
             except OSError as error:
-                seen = seen._replace(breach=f"the process could not join its control group: {error.strerror}")
+                seen = seen._replace(breach=f"the process could not be put under its ceilings: {error.strerror}")
         if seen.breach is None:
             os.write(release, b"1")
         else:

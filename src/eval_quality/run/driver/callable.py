@@ -25,6 +25,7 @@ from eval_quality.run.experiment.document import Interface, size_in_bytes
 from eval_quality.run.mutation import Launch as LaunchSpec
 from eval_quality.run.session import Unavailable, Void
 from eval_quality.value.canonical import canonicalize
+from eval_quality.value.kind import is_object
 from eval_quality.value.scan import scan
 
 WORKER: Final = str(Path(__file__).with_name("worker.py"))
@@ -117,7 +118,7 @@ class CallableUnit:
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         value = scan(line, "ProbeObservation")
-        return value if isinstance(value, dict) else {"fault": "the worker answered with something else"}
+        return value if is_object(value) else {"fault": "the worker answered with something else"}
 
     def close(self) -> None:
         """End the worker and whatever it started."""

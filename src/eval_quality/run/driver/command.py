@@ -1,8 +1,8 @@
 """A command subject: one process a call (spec 12 §12.8.2).
 
-Before each call the declared artifact files are removed from the workspace, so that a file an earlier step left can never
-be read as this call's output; `keep_artifacts = true` leaves them. Artifacts are read without following a link out of
-the workspace: whatever lies there was written by the subject.
+Before each call the declared artifact files are removed from the workspace, so that a file an earlier step left can
+never be read as this call's output; `keep_artifacts = true` leaves them. Artifacts are read without following a link
+out of the workspace: whatever lies there was written by the subject.
 """
 
 import contextlib

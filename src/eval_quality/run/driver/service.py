@@ -1,8 +1,8 @@
 """An HTTP subject: a service started for the trial, or one that already runs (spec 12 §12.8.4).
 
 A started service is ready when its probe says so; readiness polling makes no observation and counts no call. One that
-exits first, or never becomes ready, is a launch failure. A confined service listens on the constant port 8080 of its own
-network namespace and is reached through an ingress, so no two arms fight for a port and no reply differs by one.
+exits first, or never becomes ready, is a launch failure. A confined service listens on the constant port 8080 of its
+own network namespace and is reached through an ingress, so no two arms fight for a port and no reply differs by one.
 """
 
 import http.client
@@ -75,9 +75,7 @@ class AddressUnit:
         assert address is not None
         parts = urlsplit(address.url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
-        policy = service_policy(
-            interface, binding, parts.scheme, parts.hostname or "", port, list(address.addresses)
-        )
+        policy = service_policy(interface, binding, parts.scheme, parts.hostname or "", port, list(address.addresses))
         self._setting = setting
         self._adapter = ApiAdapter(policy, targets=_target(interface, binding, address.url, setting))
 
@@ -114,9 +112,7 @@ def _sorted_out(fault: RuntimeFault) -> Exception:
 class ServiceUnit:
     """A service started in one workspace, for one trial."""
 
-    def __init__(
-        self, interface: AnyInterface, binding: Interface, launch: LaunchSpec, setting: Setting
-    ) -> None:
+    def __init__(self, interface: AnyInterface, binding: Interface, launch: LaunchSpec, setting: Setting) -> None:
         assert binding.start is not None
         self._stack = ExitStack()
         self._setting = setting
@@ -133,9 +129,7 @@ class ServiceUnit:
             self._stack.close()
             raise
 
-    def _started(
-        self, start: Start, binding: Interface, launch: LaunchSpec
-    ) -> tuple["_Process", int, tuple[str, int]]:
+    def _started(self, start: Start, binding: Interface, launch: LaunchSpec) -> tuple["_Process", int, tuple[str, int]]:
         attempt = 0
         while True:
             try:
@@ -147,9 +141,7 @@ class ServiceUnit:
             attempt += 1
             self._setting.pause(attempt)
 
-    def _start(
-        self, start: Start, binding: Interface, launch: LaunchSpec
-    ) -> tuple["_Process", int, tuple[str, int]]:
+    def _start(self, start: Start, binding: Interface, launch: LaunchSpec) -> tuple["_Process", int, tuple[str, int]]:
         setting = self._setting
         lane = setting.sandbox.lane(setting.workspace)
         self._stack.callback(lane.close)
@@ -161,7 +153,10 @@ class ServiceUnit:
         setting.sandbox.check(lane)
         reach = ("127.0.0.1", port)
         if isinstance(lane, ConfinedLane):
-            ingress = self._stack.enter_context(Ingress(lane.sandbox_pid(), port))
+            inside = lane.sandbox_pid()
+            if inside is None:
+                raise Void("subject-launch-failed", "the service's sandbox never came to life")
+            ingress = self._stack.enter_context(Ingress(inside, port))
             reach = _host_and_port(ingress.address)
         process.wait_ready(start.ready, reach)
         return process, port, reach

@@ -14,25 +14,27 @@ import inspect
 import json
 import os
 import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 
-def load(target):
+def load(target: str) -> Callable[[Any], Any]:
     """The callable that `module:name` names."""
     module, _, name = target.partition(":")
-    found = importlib.import_module(module)
+    found: Any = importlib.import_module(module)
     for part in name.split("."):
         found = getattr(found, part)
     return found
 
 
-def tagged(value):
+def tagged(value: Any) -> dict[str, Any]:
     """A body as an observation has it: text stays text, anything else is JSON."""
     if value is None:
         return {"kind": "absent"}
     return {"kind": "text", "value": value} if isinstance(value, str) else {"kind": "json", "value": value}
 
 
-def printed(text):
+def printed(text: Any) -> dict[str, Any]:
     """What a command printed, as the command adapter reads it: JSON where it is JSON, else text."""
     try:
         return {"kind": "json", "value": json.loads(text)} if text else tagged(None)
@@ -40,7 +42,7 @@ def printed(text):
         return tagged(text)
 
 
-def observe(serve, request):
+def observe(serve: Callable[[Any], Any], request: dict[str, Any]) -> dict[str, Any]:
     """Call once and turn the answer, or its shorthand, into the members of an observation."""
     kind = request["kind"]
     try:
@@ -62,16 +64,17 @@ def observe(serve, request):
             return {"headers": {}, "body": tagged(None), **answer}
         status, body = answer
         return {"status": status, "headers": {}, "body": tagged(body)}
-    if isinstance(answer, dict) and set(answer) <= {"isError", "result", "exitCode"} and "isError" in answer:
+    keys: Any = answer if isinstance(answer, dict) else ()
+    if isinstance(answer, dict) and set(keys) <= {"isError", "result", "exitCode"} and "isError" in answer:
         return {"result": tagged(None), **answer}
     return {"isError": False, "result": {"kind": "json", "value": answer}}
 
 
-async def _wait(awaitable):
+async def _wait(awaitable: Awaitable[Any]) -> Any:
     return await awaitable
 
 
-def main(target, *paths):
+def main(target: str, *paths: str) -> None:
     """Serve until the request stream ends."""
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
@@ -80,7 +83,7 @@ def main(target, *paths):
     os.dup2(2, 1)
     sys.path[:0] = paths
 
-    def answer(value):
+    def answer(value: dict[str, Any]) -> None:
         answers.write(_line(value))
         answers.flush()
 
@@ -98,7 +101,7 @@ def main(target, *paths):
             answer({"fault": f"{type(error).__name__}: {error}"})
 
 
-def _line(answer):
+def _line(answer: dict[str, Any]) -> bytes:
     try:
         text = json.dumps(answer, allow_nan=False)
     except (TypeError, ValueError) as error:

@@ -44,9 +44,7 @@ class CommandFacts(NamedTuple):
     permissions: Sequence[str]
 
 
-def evaluator_facts(
-    prepared: Prepared, evaluator: Evaluator | None, host: CommandFacts | None
-) -> EvaluatorFacts:
+def evaluator_facts(prepared: Prepared, evaluator: Evaluator | None, host: CommandFacts | None) -> EvaluatorFacts:
     """The configuration of one evaluator; `host` is needed for a command evaluator."""
     if evaluator is None:
         value = deterministic_configuration(prepared.contract, prepared.brief_digest)

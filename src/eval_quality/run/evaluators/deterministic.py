@@ -15,6 +15,8 @@ Per violated oracle one `defect` finding with one quotation that is really in th
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from msgspec import UNSET
+
 from eval_quality.core.contract.pointer import is_bound, parse_pointer
 from eval_quality.core.contract.walk import walk
 from eval_quality.core.evaluation import ABSENT, make_resolve_operand
@@ -122,9 +124,10 @@ def _pointed(
     resolve = make_resolve_operand(selected, {})
     for node in walk(oracle.check, ""):
         for site in node.operands:
-            if site.operand.form != "pointer" or is_bound(site.operand.pointer):
+            pointer = site.operand.pointer
+            if pointer is UNSET or is_bound(pointer):
                 continue
-            parsed = parse_pointer(site.operand.pointer)
+            parsed = parse_pointer(pointer)
             observation = selected.get(parsed.step_id)
             value = resolve(site.operand, ABSENT)
             if observation is None or observation not in cited or value is ABSENT:

@@ -15,9 +15,7 @@ from eval_quality.run.source import Source, pointer
 
 T = TypeVar("T", bound=msgspec.Struct)
 
-VALUE_MEMBERS: Final = frozenset(
-    ("values", "signature", "manifestation_witness", "expression", "observation", "when")
-)
+VALUE_MEMBERS: Final = frozenset(("values", "signature", "manifestation_witness", "expression", "observation", "when"))
 """Members whose inside is JSON data or a part of an artifact."""
 
 _CODES: Final = {

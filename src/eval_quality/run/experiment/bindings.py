@@ -16,6 +16,7 @@ from eval_quality.run.errors import AuthoringProblem
 from eval_quality.run.experiment.document import Experiment, Interface
 from eval_quality.run.experiment.folder import path_problem
 from eval_quality.run.experiment.load import Authored
+from eval_quality.value.kind import is_object
 
 Path = tuple[str | int, ...]
 
@@ -49,10 +50,14 @@ def check_bindings(experiment: Authored[Experiment], contract: EvalContract) -> 
         path: Path = ("interface", name)
         where = f"Experiment.interface.{name}"
         if name not in declared:
-            yield experiment.problem("experiment-reference-unresolved", path, unresolved("interface", name, declared), where)
+            yield experiment.problem(
+                "experiment-reference-unresolved", path, unresolved("interface", name, declared), where
+            )
             continue
         for field, code, detail in _fields(experiment, name, binding):
-            yield experiment.problem(code, (*path, field) if field else path, detail, f"{where}.{field}" if field else where)
+            yield experiment.problem(
+                code, (*path, field) if field else path, detail, f"{where}.{field}" if field else where
+            )
         if binding.kind == "cli" and declared[name].kind == "cli":
             for field_path, detail in _executables(binding, declared[name]):
                 yield experiment.problem("binding-missing", (*path, *field_path), detail, where)
@@ -174,10 +179,8 @@ def _principals(experiment: Authored[Experiment], contract: EvalContract) -> Ite
 
 def step_principals(binding: Any) -> set[str]:
     """The principals that an input binding names."""
-    return {
-        value.principal
-        for _, channel in binding.channels()
-        if isinstance(channel, dict)
-        for value in channel.values()  # pyright: ignore
-        if value.form == "principal"
-    }
+    found: set[str] = set()
+    for _, channel in binding.channels():
+        values: Any = channel.values() if is_object(channel) else ()
+        found |= {str(value.principal) for value in values if value.form == "principal"}
+    return found

@@ -83,7 +83,9 @@ def _feasible(documents: Documents) -> Iterator[AuthoringProblem]:
     contract, experiment = documents.contract, documents.experiment
     if contract.rubrics:
         names = ", ".join(rubric.id for rubric in contract.rubrics)
-        detail = f"the contract scores rubrics ({names}) and `run` has no judge; leave them to `score` with judged records"
+        detail = (
+            f"the contract scores rubrics ({names}) and `run` has no judge; leave them to `score` with judged records"
+        )
         yield experiment.problem("judge-missing", (), detail, "EvalContract.rubrics")
     budgets = contract.budgets
     if budgets.max_tool_calls < max(1, len(contract.interaction_plan)) or budgets.max_wall_clock_minutes == 0:

@@ -49,9 +49,9 @@ OBSERVATIONS: Final = {"api": ApiObservation, "cli": CommandObservation, "mcp": 
 
 def check_corpus(documents: Documents) -> Iterator[AuthoringProblem]:
     """Every problem of mutations, replies and drafts, document by document in file order."""
-    yield from _unique(documents.mutations, "mutation", lambda record: record.id, "id")
-    yield from _unique(documents.replies, "reply", lambda record: record.id, "id")
-    yield from _unique(documents.drafts, "probe", lambda record: record.probe_id, "probe_id")
+    yield from _unique(documents.mutations, "mutation", "id")
+    yield from _unique(documents.replies, "reply", "id")
+    yield from _unique(documents.drafts, "probe", "probe_id")
     for mutation in documents.mutations:
         yield from _mutation(documents, mutation)
     for reply in documents.replies:
@@ -69,10 +69,10 @@ def arm_of(draft: ProbeDraft) -> tuple[str, str]:
     return "clean", ""
 
 
-def _unique(documents: Sequence[Authored[Any]], what: str, name: Any, field: str) -> Iterator[AuthoringProblem]:
+def _unique(documents: Sequence[Authored[Any]], what: str, field: str) -> Iterator[AuthoringProblem]:
     seen: dict[str, str] = {}
     for document in documents:
-        key = name(document.record)
+        key: str = getattr(document.record, field)
         if key in seen:
             detail = f'{what} "{key}" is already declared in {seen[key]}'
             yield document.problem("author-id-collision", (field,), detail)

@@ -21,7 +21,9 @@ Natural = Annotated[int, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=2_147_483_647)]
 NonEmpty = Annotated[str, msgspec.Meta(min_length=1)]
-Size = Annotated[int, msgspec.Meta(ge=1)] | Annotated[str, msgspec.Meta(pattern=r"^[1-9][0-9]{0,9}(?:KiB|MiB|GiB)(?!\n)$")]
+Size = (
+    Annotated[int, msgspec.Meta(ge=1)] | Annotated[str, msgspec.Meta(pattern=r"^[1-9][0-9]{0,9}(?:KiB|MiB|GiB)(?!\n)$")]
+)
 Argv = Annotated[tuple[NonEmpty, ...], msgspec.Meta(min_length=1)]
 Strings = tuple[NonEmpty, ...]
 Variables = dict[Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(?!\n)$")], str]
@@ -41,7 +43,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 # --- the experiment file ------------------------------------------------------------------------------------------
 
 
-class RunTable(Table):
+class RunTable(Table, frozen=True, kw_only=True):
     """`[run]` (12.5.2)."""
 
     mode: Literal["production", "contract-scoring"] = "contract-scoring"
@@ -54,7 +56,7 @@ class RunTable(Table):
     floor_gate: Literal["fail", "report"] = "fail"
 
 
-class SubjectTable(Table):
+class SubjectTable(Table, frozen=True, kw_only=True):
     """`[subject]` (12.5.3). `source` is *outer*: it may leave the folder."""
 
     system_id: NonEmpty
@@ -69,7 +71,7 @@ class SubjectTable(Table):
     max_files: Count = 50_000
 
 
-class Executable(Table):
+class Executable(Table, frozen=True, kw_only=True):
     """`[interface.<id>.executable.<logical>]` of a command binding (12.8.2)."""
 
     target: NonEmpty
@@ -78,7 +80,7 @@ class Executable(Table):
     keep_artifacts: bool = False
 
 
-class Ready(Table):
+class Ready(Table, frozen=True, kw_only=True):
     """How a started server shows that it is ready (12.8.4)."""
 
     kind: Literal["http", "tcp", "line"] = "http"
@@ -89,7 +91,7 @@ class Ready(Table):
     interval_ms: Milliseconds = 50
 
 
-class Start(Table):
+class Start(Table, frozen=True, kw_only=True):
     """A server that the run starts itself (12.8.4)."""
 
     command: Argv
@@ -99,7 +101,7 @@ class Start(Table):
     stop_ms: Milliseconds = 2000
 
 
-class Address(Table):
+class Address(Table, frozen=True, kw_only=True):
     """A system that already runs (12.8.4)."""
 
     url: Annotated[str, msgspec.Meta(pattern=r"^https?://[^/?#\s]+/?(?!\n)$")]
@@ -107,7 +109,7 @@ class Address(Table):
     allow_class: tuple[Literal["loopback", "private", "link-local"], ...] = ("loopback",)
 
 
-class Interface(Table):
+class Interface(Table, frozen=True, kw_only=True):
     """`[interface.<logicalId>]`: how a logical interface is driven (12.8).
 
     One table for all kinds; `run.experiment.check` refuses the fields of another kind.
@@ -137,7 +139,7 @@ class Interface(Table):
     interpreter: NonEmpty | None = None
 
 
-class Principal(Table):
+class Principal(Table, frozen=True, kw_only=True):
     """What is injected for a principal on one interface (12.5.5)."""
 
     header: dict[str, str] = {}
@@ -147,7 +149,7 @@ class Principal(Table):
     arguments: dict[str, str] = {}
 
 
-class Evaluator(Table):
+class Evaluator(Table, frozen=True, kw_only=True):
     """`[[evaluator]]` of kind `command` (12.5.6)."""
 
     id: Identifier
@@ -162,7 +164,7 @@ class Evaluator(Table):
     submission: Literal["stdout", "bridge", "either"] = "either"
 
 
-class QualifyTable(Table):
+class QualifyTable(Table, frozen=True, kw_only=True):
     """`[qualify]` (12.5.7)."""
 
     repeats: Annotated[int, msgspec.Meta(ge=1, le=25)] = 1
@@ -173,7 +175,7 @@ class QualifyTable(Table):
     max_calls: Count = 500
 
 
-class PreflightTable(Table):
+class PreflightTable(Table, frozen=True, kw_only=True):
     """`[preflight]` (12.5.8)."""
 
     arm_checks: Literal["fault", "all"] = "fault"
@@ -181,14 +183,14 @@ class PreflightTable(Table):
     max_elapsed_s: Count = 300
 
 
-class BudgetTable(Table):
+class BudgetTable(Table, frozen=True, kw_only=True):
     """`[budget]` (12.5.9); nothing in this build spends money."""
 
     max_calls: Count = 100_000
     max_wall_s: Count = 86_400
 
 
-class LimitsTable(Table):
+class LimitsTable(Table, frozen=True, kw_only=True):
     """`[limits]` (12.5.9)."""
 
     trials: Annotated[int, msgspec.Meta(ge=1, le=1024)] | None = None
@@ -196,7 +198,7 @@ class LimitsTable(Table):
     stop_grace_s: Annotated[int, msgspec.Meta(ge=0, le=600)] = 30
 
 
-class RetryTable(Table):
+class RetryTable(Table, frozen=True, kw_only=True):
     """`[retry]` (12.5.9): repeats of what infrastructure broke, never of what a subject or evaluator did."""
 
     launch: Annotated[int, msgspec.Meta(ge=0, le=10)] = 2
@@ -206,7 +208,7 @@ class RetryTable(Table):
     max_ms: Count = 60_000
 
 
-class ConfineSide(Table):
+class ConfineSide(Table, frozen=True, kw_only=True):
     """`[confine.subject]` and `[confine.evaluator]` (12.5.11); an absent profile is the side's own default."""
 
     backend: Literal["auto", "bwrap", "none"] = "auto"
@@ -219,14 +221,14 @@ class ConfineSide(Table):
     max_open_files: Count = 1024
 
 
-class ConfineTable(Table):
+class ConfineTable(Table, frozen=True, kw_only=True):
     """`[confine]`."""
 
     subject: ConfineSide = ConfineSide()
     evaluator: ConfineSide = ConfineSide()
 
 
-class SecretsTable(Table):
+class SecretsTable(Table, frozen=True, kw_only=True):
     """`[secrets]` (12.5.12): the only bridge from the host's environment."""
 
     env: tuple[Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(?!\n)$")], ...] = ()
@@ -236,17 +238,17 @@ class SecretsTable(Table):
 Channels = dict[str, dict[str, Any]]
 
 
-class ValuesTable(Table):
+class ValuesTable(Table, frozen=True, kw_only=True):
     """Input values of plan steps (12.13.2): by step, then by `<interfaceId>/<operationId>`."""
 
     step: dict[Identifier, Channels] = {}
     operation: dict[str, Channels] = {}
 
 
-class Experiment(Table):
+class Experiment(Table, frozen=True, kw_only=True):
     """The experiment file (12.5.1)."""
 
-    evalQuality: Literal["experiment/1"]  # noqa: N815  the wire's own spelling, shared by every authored document
+    evalQuality: Literal["experiment/1"]
     id: Identifier
     subject: SubjectTable
     interface: dict[Identifier, Interface]
@@ -274,19 +276,19 @@ class Experiment(Table):
 # --- mutations, replies, drafts -----------------------------------------------------------------------------------
 
 
-class Swap(Table):
+class Swap(Table, frozen=True, kw_only=True):
     """Another value for one element of the launch vector."""
 
     index: Natural
     value: str
 
 
-class Mutation(Table):
+class Mutation(Table, frozen=True, kw_only=True):
     """One change in one place (12.7.1)."""
 
     id: Identifier
     kind: Literal["replace", "environment", "argument", "fixture"]
-    evalQuality: Literal["mutation/1"] | None = None  # noqa: N815
+    evalQuality: Literal["mutation/1"] | None = None
     operator: NonEmpty | None = None
     file: NonEmpty | None = None
     find: NonEmpty | None = None
@@ -301,7 +303,7 @@ class Mutation(Table):
     swap: Swap | None = None
 
 
-class Answer(Table):
+class Answer(Table, frozen=True, kw_only=True):
     """One committed answer of a reply (12.7.3)."""
 
     interface_id: Identifier
@@ -310,16 +312,16 @@ class Answer(Table):
     when: ProbeInputBinding | None = None
 
 
-class Reply(Table):
+class Reply(Table, frozen=True, kw_only=True):
     """A committed degenerate answer to the whole plan (12.7.3)."""
 
     id: Identifier
     answers: Annotated[tuple[Answer, ...], msgspec.Meta(min_length=1)]
-    evalQuality: Literal["reply/1"] | None = None  # noqa: N815
+    evalQuality: Literal["reply/1"] | None = None
     note: str = ""
 
 
-class ArmRef(Table):
+class ArmRef(Table, frozen=True, kw_only=True):
     """Which arm a probe measures: exactly one member."""
 
     mutation: Identifier | None = None
@@ -327,7 +329,7 @@ class ArmRef(Table):
     clean: Literal[True] | None = None
 
 
-class DraftDefect(Table):
+class DraftDefect(Table, frozen=True, kw_only=True):
     """A seeded defect as its author knows it before anything ran."""
 
     defect_id: DefectId
@@ -337,21 +339,21 @@ class DraftDefect(Table):
     manifestation_witness: ManifestationWitness | None = None
 
 
-class DraftCheck(Table):
+class DraftCheck(Table, frozen=True, kw_only=True):
     """A check that the probe owns; never part of the contract, never shown."""
 
     id: Identifier
     expression: Expression
 
 
-class Naive(Table):
+class Naive(Table, frozen=True, kw_only=True):
     """The weak check a degenerate reply must satisfy: exactly one member."""
 
     oracle: OracleId | None = None
     expression: Expression | None = None
 
 
-class ProbeDraft(Table):
+class ProbeDraft(Table, frozen=True, kw_only=True):
     """A probe before qualification (12.6)."""
 
     probe_id: ProbeId
@@ -359,7 +361,7 @@ class ProbeDraft(Table):
     behavior_id: BehaviorId
     rationale: NonEmpty
     arm: ArmRef
-    evalQuality: Literal["probe-draft/1"] | None = None  # noqa: N815
+    evalQuality: Literal["probe-draft/1"] | None = None
     designated_oracle: OracleId | None = None
     defects: tuple[DraftDefect, ...] = ()
     signature: DefectSignature | None = None

@@ -39,8 +39,8 @@ class Injected(NamedTuple):
 class Call(NamedTuple):
     """One call: the operation and what each channel carries.
 
-    `channels` maps an input channel to its keys and values; a raw HTTP body is `{"kind": "raw", "base64", "contentType"}`
-    under `body` with `raw_body` set. `principal` is the one principal the call acts as.
+    `channels` maps an input channel to its keys and values; a raw HTTP body is `{"kind": "raw", "base64",
+    "contentType"}` under `body` with `raw_body` set. `principal` is the one principal the call acts as.
     """
 
     interface_id: str
@@ -108,7 +108,7 @@ def _stdin(keys: Mapping[str, Any] | None, operation: CommandOperation, form: st
 
 def call_inputs_of(call: Call) -> dict[str, Any]:
     """What a record says was sent (spec 02 §16.5): channels that carried nothing are null."""
-    inputs: dict[str, Any] = {name: None for name in INPUT_CHANNELS}
+    inputs: dict[str, Any] = dict.fromkeys(INPUT_CHANNELS)
     for channel, keys in call.channels.items():
         inputs[channel] = {key: value.text if isinstance(value, Injected) else value for key, value in keys.items()}
     inputs["bodyEncoding"] = "raw" if call.raw_body else None

@@ -83,7 +83,7 @@ def resolved_call(planned: PlannedStep, observed: dict[str, Observation]) -> Cal
         channels[channel] = {}
         for key, value in keys.items():
             if isinstance(value, Captured):
-                value = resolve(Operand(pointer=value.pointer), ABSENT)  # noqa: PLW2901
+                value = resolve(Operand(pointer=value.pointer), ABSENT)
                 if value is ABSENT:
                     return NoObservation("capture-unresolved", f'nothing was captured for {channel} key "{key}"')
             channels[channel][key] = value

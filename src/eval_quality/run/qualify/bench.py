@@ -109,7 +109,9 @@ class ArmBench:
         for outcome in execute(self._stage.prepared.order, recorder.act):
             if outcome.missing is not None:
                 missing[outcome.step_id] = outcome.missing.code
-        answers = {seen.observation_id: answer for seen, answer in zip(recorder.observations, recorder.answers, strict=True)}
+        answers = {
+            seen.observation_id: answer for seen, answer in zip(recorder.observations, recorder.answers, strict=True)
+        }
         for seen in recorder.observations:
             projections[seen.observation_id] = self._projection(answers[seen.observation_id]).value() | {
                 "legId": seen.observation_id
@@ -117,7 +119,7 @@ class ArmBench:
         return tuple(recorder.observations)
 
     def _projection(self, answer: ProbeObservation) -> Projection:
-        operation = self._stage.prepared.index.operation(answer.interface_id, answer.operation_id)
+        operation = self._stage.prepared.lookup.operation(answer.interface_id, answer.operation_id)
         assert operation is not None
         return project(answer, operation)
 
@@ -132,7 +134,7 @@ class ArmBench:
             witness = defect.manifestation_witness
             if witness is None:
                 continue
-            operation = self._stage.prepared.index.operation(witness.interface_id, witness.operation_id)
+            operation = self._stage.prepared.lookup.operation(witness.interface_id, witness.operation_id)
             assert operation is not None
             request = build_request(witness.leg_id, witness.interface_id, operation, witness.inputs)
             answer = opened.send(request)
@@ -158,9 +160,13 @@ class ArmBench:
         try:
             tree = self._stage.workshop.finish(self._folder, frozenset((mutation.file or "",)))
         except RunFault as fault:
-            return Finding("mutation-unobservable", f"the changed subject cannot be prepared: {fault.problems[0].detail}")
+            return Finding(
+                "mutation-unobservable", f"the changed subject cannot be prepared: {fault.problems[0].detail}"
+            )
         if tree == self._tree:
-            return Finding("mutation-without-effect", f"preparing undid the change: the tree is {tree.digest} as before")
+            return Finding(
+                "mutation-without-effect", f"preparing undid the change: the tree is {tree.digest} as before"
+            )
         return None
 
     def restore(self) -> Finding | None:
@@ -209,9 +215,7 @@ class ReplyBench(ArmBench):
         """A reply probe has no defects and so no legs."""
 
 
-def bench_for(
-    stage: Stage, plan: ProbePlan, meter: Meter, replacement: bytes | None, reset: Call | None
-) -> ArmBench:
+def bench_for(stage: Stage, plan: ProbePlan, meter: Meter, replacement: bytes | None, reset: Call | None) -> ArmBench:
     """The bench that fits the probe's arm."""
     kind: Mapping[bool, type[ArmBench]] = {True: ReplyBench, False: ArmBench}
     return kind[plan.arm.reply is not None](stage, plan, meter, replacement, reset)

@@ -1,13 +1,16 @@
 """The qualification cycle of one probe (spec 12 §12.11.1).
 
-| Step | Action | Failure |
-|---|---|---|
-| q0 | the clean tree is materialised and prepared | `workspace-drift` |
-| q1 | clean passes: covered checks satisfied, witnesses not true, signature quiet | `clean-arm-failed`, `fault-fires-on-clean`, `signature-fires-on-clean` |
-| q2 | the change is applied; the digest moves | `mutation-without-effect` |
-| q3 | mutated passes: some covered check violated | `mutation-inert`, `mutation-unobservable`, `mutation-undesignated`, `mutation-spills-over`, `signature-vacuous` |
-| q4 | the change is undone; the digest is back | `restore-digest-mismatch` |
-| q5 | clean passes again | `clean-after-restore-failed` |
+| Step | Action |
+|---|---|
+| q0 | the clean tree is materialised (`workspace-drift`) and prepared |
+| q1 | clean passes: covered checks satisfied, witnesses not true, signature quiet |
+| q2 | the change is applied and the digest moves (`mutation-without-effect`) |
+| q3 | mutated passes: some covered check is violated, and only where the signature holds |
+| q4 | the change is undone and the digest is back (`restore-digest-mismatch`) |
+| q5 | clean passes again (`clean-after-restore-failed`) |
+
+q1 fails as `clean-arm-failed`, `fault-fires-on-clean` or `signature-fires-on-clean`; q3 as `mutation-inert`,
+`mutation-unobservable`, `mutation-undesignated`, `mutation-spills-over` or `signature-vacuous`.
 
 The verdicts are pure (`judge_clean`, `judge_mutated`, ...); the cycle drives a bench, which owns folders and processes.
 A reply arm and a clean control have shorter cycles.
@@ -83,9 +86,7 @@ class Bench(Protocol):
 
 def verdicts(subject: Subject, passes: Sequence[Pass]) -> tuple[Verdict, ...]:
     """Every pass judged."""
-    return tuple(
-        judge_pass(subject.contract, subject.draft, subject.home, seen, subject.judge) for seen in passes
-    )
+    return tuple(judge_pass(subject.contract, subject.draft, subject.home, seen, subject.judge) for seen in passes)
 
 
 def judge_clean(subject: Subject, passes: Sequence[Pass], *, after: bool = False) -> Finding | None:
@@ -96,10 +97,14 @@ def judge_clean(subject: Subject, passes: Sequence[Pass], *, after: bool = False
         fired = [check.id for check in verdict.of("witness") if not check.satisfied]
         if fired:
             names = ", ".join(fired)
-            return Finding("fault-fires-on-clean", f"the witness of {names} is true on the clean subject (pass {number})")
+            return Finding(
+                "fault-fires-on-clean", f"the witness of {names} is true on the clean subject (pass {number})"
+            )
         if verdict.signature_ids:
             names = ", ".join(verdict.signature_ids)
-            return Finding("signature-fires-on-clean", f"the signature holds on clean observations {names} (pass {number})")
+            return Finding(
+                "signature-fires-on-clean", f"the signature holds on clean observations {names} (pass {number})"
+            )
     bad = [(number, _unsatisfied(verdict)) for number, verdict in enumerate(judged, 1) if _unsatisfied(verdict)]
     if judged and (len(judged) - len(bad)) / len(judged) < subject.settings.clean_min_pass:
         number, checks = bad[0]
@@ -143,15 +148,15 @@ def judge_mutated(subject: Subject, passes: Sequence[Pass]) -> tuple[Finding | N
     return None, contract_blind, designated_blind
 
 
-def _not_seen(
-    subject: Subject, passes: Sequence[Pass], judged: Sequence[Verdict], counted: Sequence[bool]
-) -> Finding:
+def _not_seen(subject: Subject, passes: Sequence[Pass], judged: Sequence[Verdict], counted: Sequence[bool]) -> Finding:
     index = counted.index(False)
     checks = judged[index].checks
     undecided = [check for check in checks if check.resolution == "insufficient-evidence"]
     if passes[index].missing and checks and len(undecided) == len(checks):
         return Finding("mutation-unobservable", f"no check could decide{_missing(passes[index])}")
-    listed = ", ".join(f"{check.source} {check.id} is {check.resolution}" for check in checks) or "no check was consulted"
+    listed = (
+        ", ".join(f"{check.source} {check.id} is {check.resolution}" for check in checks) or "no check was consulted"
+    )
     needed = " of the contract" if subject.settings.require_contract_oracle else ""
     return Finding("mutation-inert", f"no check{needed} was violated: {listed}{_missing(passes[index])}")
 
@@ -162,9 +167,7 @@ def _spill(subject: Subject, seen: Pass) -> Finding | None:
         return None
     said = report(subject.contract, subject.draft.probe_id, seen.observations, subject.judge)
     findings = [decode(DefectFinding, finding, "Finding") for finding in said.findings]
-    match = match_witness(
-        subject.draft.probe_id, subject.draft.signature, subject.home, seen.observations, findings
-    )
+    match = match_witness(subject.draft.probe_id, subject.draft.signature, subject.home, seen.observations, findings)
     if match.result == "unwitnessed-claim":
         offending = [finding for finding in findings if finding.finding_id in match.unwitnessed_finding_ids]
         listed = ", ".join(f"{finding.oracle_id} on {' '.join(finding.observation_ids)}" for finding in offending)
@@ -202,7 +205,9 @@ def judge_reply(subject: Subject, seen: Pass) -> tuple[Finding | None, Finding |
     if any(rejecting):
         return not_naive, None
     states = ", ".join(f"{name} is {judgments[name].resolution}" for name in watched if name in judgments)
-    return not_naive, Finding("gameability-not-rejected", f"no disciplined oracle is violated: {states or 'none watches'}")
+    return not_naive, Finding(
+        "gameability-not-rejected", f"no disciplined oracle is violated: {states or 'none watches'}"
+    )
 
 
 # --- the cycle ----------------------------------------------------------------------------------------------------

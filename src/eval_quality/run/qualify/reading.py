@@ -105,7 +105,7 @@ def _witnesses(draft: ProbeDraft, seen: Pass, judge: Judge, signed: Sequence[str
 def reading(
     contract_digest: str, arm_digest: str, phase: str, verdicts: Sequence[Verdict], passes: Sequence[Pass], passed: bool
 ) -> bytes:
-    """The reading of one phase: canonical bytes plus newline (12.11.5). The first repeat's checks stand for the phase."""
+    """The reading of one phase: canonical bytes plus newline (12.11.5); the first repeat's checks stand for it."""
     document = {
         "protocol": "eval-quality/reading/v1",
         "contractDigest": contract_digest,

@@ -188,6 +188,11 @@ class Run:
         with faults("workspace"):
             remove_tree(path)
 
+    def clear_work(self) -> None:
+        """Remove every workspace of this run, whatever subjects left in them."""
+        with faults("workspace"):
+            empty_folder(self.directory / "work")
+
     def close(self, reason: str = "") -> None:
         """Fold the journal's log, and let the next writer in. Closing twice is no error."""
         if self._lock.held:

@@ -17,11 +17,12 @@ import json
 import os
 import socket
 import sys
+from typing import Any
 
 SOCKET = os.environ.get("EVAL_QUALITY_BRIDGE", "/eq/bridge.sock")
 
 
-def ask(op, **members):
+def ask(op: str, **members: Any) -> dict[str, Any]:
     """Send one request and return its answer."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.connect(SOCKET)
@@ -30,18 +31,18 @@ def ask(op, **members):
             line = lines.readline()
     if not line:
         raise ConnectionError("the bridge closed the connection; the request was not one line of JSON")
-    answer = json.loads(line)
+    answer: dict[str, Any] = json.loads(line)
     del answer["id"]
     return answer
 
 
-def _document(text):
-    if text in (None, "-"):
+def _document(text: str | None) -> Any:
+    if text is None or text == "-":
         text = "" if sys.stdin.isatty() else sys.stdin.read()
     return json.loads(text) if text.strip() else {}
 
 
-def _request(words):
+def _request(words: list[str]) -> dict[str, Any]:
     op, rest = words[0], words[1:]
     if op in ("brief", "operations", "budget") and not rest:
         return {}
@@ -53,7 +54,7 @@ def _request(words):
                 return {"submission": json.load(file)}
         return {"submission": _document(None)}
     if op == "call" and len(rest) >= 2:
-        request = {"interfaceId": rest[0], "operationId": rest[1]}
+        request: dict[str, Any] = {"interfaceId": rest[0], "operationId": rest[1]}
         rest = rest[2:]
         if len(rest) >= 2 and rest[0] == "--principal":
             request["principal"] = rest[1]
@@ -64,7 +65,7 @@ def _request(words):
     raise ValueError("see the text at the top of this file for the commands")
 
 
-def main(words):
+def main(words: list[str]) -> int:
     """Run one command; returns the exit code."""
     try:
         request = _request(words) if words else _request([""])

@@ -1,7 +1,7 @@
 """A command evaluator: any executable (spec 12 §12.15.1).
 
-The sealed brief goes to its standard input, then end of file. It acts through the bridge socket and ends by `submit`, or
-by printing one submission document and nothing else. Standard error is kept as a private transcript.
+The sealed brief goes to its standard input, then end of file. It acts through the bridge socket and ends by `submit`,
+or by printing one submission document and nothing else. Standard error is kept as a private transcript.
 
 | Stop reason | When |
 |---|---|
@@ -73,9 +73,7 @@ def closed_environment(place: Place, declared: Mapping[str, str]) -> dict[str, s
     }
 
 
-def evaluate(
-    dispatcher: Dispatcher, place: Place, declared: Mapping[str, str], channel: str, run: Runner
-) -> Evaluated:
+def evaluate(dispatcher: Dispatcher, place: Place, declared: Mapping[str, str], channel: str, run: Runner) -> Evaluated:
     """One trial: serve the bridge, run the command, take the submission. `channel` is 12.5.6's `submission`."""
     socket_path = os.path.join(place.shared, SOCKET_NAME)
     with BridgeServer(socket_path, dispatcher):

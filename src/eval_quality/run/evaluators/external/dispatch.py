@@ -23,6 +23,7 @@ from eval_quality.run.evaluators.external.submission import (
 from eval_quality.run.evaluators.external.view import SealedView
 from eval_quality.value.canonical import canonicalize
 from eval_quality.value.compare import json_type
+from eval_quality.value.kind import is_array, is_object
 
 MAX_CALL_BYTES: Final = 1 << 20
 """Canonical size of one call's inputs; stops an evaluator that would fill memory."""
@@ -106,7 +107,9 @@ class Dispatcher:
 
     def handle(self, request: Any) -> dict[str, Any]:
         """Answer one request. Never raises for anything the evaluator sent."""
-        operation: Any = request.get("op") if isinstance(request, dict) else None
+        if not is_object(request):
+            return self._refuse("malformed-request", {})
+        operation = request.get("op")
         if operation == "brief":
             return {"brief": self.view.brief}
         if operation == "operations":
@@ -122,17 +125,16 @@ class Dispatcher:
         return self._refuse("malformed-request", request)
 
     def _observations(self, names: Any) -> dict[str, Any]:
-        wanted = names if isinstance(names, list) else list(self._answers)  # pyright: ignore
-        found = [self._answers[name] for name in wanted if isinstance(name, str) and name in self._answers]  # pyright: ignore
+        wanted = names if is_array(names) else list(self._answers)
+        found = [self._answers[name] for name in wanted if isinstance(name, str) and name in self._answers]
         return {"observations": found}
 
-    def _refuse(self, code: str, request: Any) -> dict[str, Any]:
-        named = request if isinstance(request, dict) else {}
+    def _refuse(self, code: str, request: Mapping[str, Any]) -> dict[str, Any]:
         self.refusals.append(
             {
                 "code": code,
-                "interfaceId": _short(named.get("interfaceId")),  # pyright: ignore
-                "operationId": _short(named.get("operationId")),  # pyright: ignore
+                "interfaceId": _short(request.get("interfaceId")),
+                "operationId": _short(request.get("operationId")),
             }
         )
         return {"status": "refused", "code": code, "message": REFUSALS[code]}
@@ -165,12 +167,12 @@ class Dispatcher:
             return "after-submit"
         interface_id, operation_id = request.get("interfaceId"), request.get("operationId")
         inputs, principal = request.get("inputs", {}), request.get("principal")
-        if not isinstance(inputs, dict) or not isinstance(interface_id, str) or not isinstance(operation_id, str):
+        if not is_object(inputs) or not isinstance(interface_id, str) or not isinstance(operation_id, str):
             return "malformed-request"
         channels = self.view.channels(interface_id, operation_id)
         if channels is None:
             return "unknown-operation"
-        problem = _inputs_problem(inputs, channels)  # pyright: ignore
+        problem = _inputs_problem(inputs, channels)
         if problem:
             return problem
         if principal is not None and principal not in self.view.surface["principals"]:
@@ -181,8 +183,8 @@ class Dispatcher:
             return "time-cap"
         if self.calls_left <= 0:
             return "call-cap"
-        sent = {name: keys for name, keys in inputs.items() if keys}  # pyright: ignore
-        return Act(interface_id, operation_id, sent, _is_raw(inputs.get("body")), principal)  # pyright: ignore
+        sent = {name: keys for name, keys in inputs.items() if keys}
+        return Act(interface_id, operation_id, sent, _is_raw(inputs.get("body")), principal)
 
     def submit(self, document: Any) -> dict[str, Any]:
         """Take a submission: accepted, or refused with the rules of form it breaks."""
@@ -207,10 +209,10 @@ def _inputs_problem(inputs: dict[str, Any], channels: dict[str, Any]) -> str:
             return "unknown-channel"
         if channel == "body" and _is_raw(keys):
             continue
-        if not isinstance(keys, dict):
+        if not is_object(keys):
             return "malformed-request"
         permitted = {*channels[channel]["permittedKeys"], *channels[channel]["requiredKeys"]}
-        for key, value in keys.items():  # pyright: ignore
+        for key, value in keys.items():
             if key not in permitted:
                 return "key-not-permitted"
             if channel in _TEXT_CHANNELS and json_type(value) != "string":
@@ -220,10 +222,10 @@ def _inputs_problem(inputs: dict[str, Any], channels: dict[str, Any]) -> str:
 
 def _is_raw(body: Any) -> bool:
     return (
-        isinstance(body, dict)
-        and set(body) == {"kind", "base64", "contentType"}  # pyright: ignore
+        is_object(body)
+        and set(body) == {"kind", "base64", "contentType"}
         and body["kind"] == "raw"
-        and all(isinstance(part, str) for part in body.values())  # pyright: ignore
+        and all(isinstance(part, str) for part in body.values())
     )
 
 

@@ -80,4 +80,3 @@ class BridgeServer:
                     answer["id"] = request.get("id")  # pyright: ignore
                 connection.sendall(canonicalize(answer, "BridgeAnswer") + b"\n")
         self._open.discard(connection)
-
