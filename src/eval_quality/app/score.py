@@ -37,12 +37,15 @@ class ScoreInputs(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """What came of it: message lines, the evidence text (none for an Invalid run) and the ladder's exit code."""
+    """What came of it: message lines, the evidence text (none for an Invalid run) and the ladder's exit code.
+
+    `is_promotable` says whether this is a CONCERNS that `--strict` turns into exit 1 (spec 10 §6).
+    """
 
     lines: tuple[str, ...]
     text: str | None
     exit_code: int
-    strict_promotable: bool
+    is_promotable: bool
 
 
 class CorpusRootRequired(Exception):
@@ -70,7 +73,8 @@ def score_documents(inputs: ScoreInputs) -> Scored:
     if scored.ladder.verdict is None:
         lines += [f"invalid: {reason}" for reason in scored.ladder.basis]
     text = None if scored.artifact is None else serialize_artifact(scored.artifact, "EvidenceArtifact")
-    return Scored(tuple(lines), text, scored.ladder.exit_code, scored.ladder.strict_promotable)
+    is_promotable = scored.ladder.verdict == "CONCERNS" and scored.ladder.strict_promotable
+    return Scored(tuple(lines), text, scored.ladder.exit_code, is_promotable)
 
 
 def _read_others(inputs: ScoreInputs) -> tuple[dict[str, Any], PathError | RuntimeFault | None]:

@@ -48,7 +48,7 @@ class Flag(NamedTuple):
     pattern: str = ""
     """A regular expression the whole value must match, checked last; empty means any value."""
     form: str = ""
-    """How `pattern` is described in a message: "O- and at least three digits"."""
+    """What a value that does not match is not: "an oracle id; expected ..."."""
     short: str = ""
     """A one-letter spelling with its dash, "-o"; empty for none. Pipeline commands have none."""
 

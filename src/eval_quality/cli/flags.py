@@ -158,7 +158,7 @@ def _check(command: Command, invocation: Invocation) -> None:
     for flag in command.flags:
         for value in invocation.texts(flag.name) if flag.value is not None else ():
             if flag.pattern and not re.fullmatch(flag.pattern, value):
-                raise UsageError(f"{flag.name} {quoted(value)} is not of the form {flag.form}")
+                raise UsageError(f"{flag.name}: {quoted(value)} is not {flag.form}")
             if flag.choices and value not in flag.choices:
                 raise UsageError(f"{flag.name} {quoted(value)} is none of {', '.join(flag.choices)}")
     for word in command.positionals:

@@ -36,8 +36,7 @@ def run(invocation: Invocation) -> int:
         note(line)
     if scored.text is not None:
         emit(scored.text, invocation.text("--out"), KIND)
-    is_promoted = invocation.has("--strict") and scored.strict_promotable
-    return PROMOTED_EXIT if is_promoted else scored.exit_code
+    return PROMOTED_EXIT if invocation.has("--strict") and scored.is_promotable else scored.exit_code
 
 
 def _input(name: str, text: str, *, required: bool = False, repeatable: bool = False) -> Flag:
@@ -74,7 +73,7 @@ COMMAND: Final = Command(
             value="O-id",
             once=True,
             pattern="O-[0-9]{3,}",
-            form="O- and at least three digits",
+            form="an oracle id; expected ^O-[0-9]{3,}$",
         ),
         OUT,
         SCORE_STRICT,
