@@ -36,6 +36,8 @@ NAME_BOUND: Final = 0.5
 MIN_GROUPS: Final = 3
 NGRAM: Final = 5
 GUESSED_NUMBERS: Final = 40
+GUESSED_REQUESTS: Final = 200
+"""Requests, evenly spread, whose ids are guessed: every guess hashes the whole instruction."""
 
 
 class Truth(msgspec.Struct, frozen=True):
@@ -64,7 +66,7 @@ class Probe(msgspec.Struct, frozen=True):
             result |= {
                 "right": self.right,
                 "tried": self.tried,
-                "rate": rounded(self.right / self.tried) if self.tried else None,
+                "rate": rounded(self.right / self.tried),
                 "bound": rounded(self.bound),
             }
         return result
@@ -165,7 +167,8 @@ def blind_probes(requests: Sequence[JsonObject]) -> list[Probe]:
         readable = all(len(set(row)) == len(row) and row == templates[0] for row in templates)
         detail = "every family shows the same set of wordings" if readable else "wordings differ between families"
         probes.append(Probe("condition-readable", FAIL if readable else PASS, detail))
-    hits = [request["caseId"] for request in requests if _guessable(request)]
+    stride = max(1, len(requests) // GUESSED_REQUESTS)
+    hits = [request["caseId"] for request in requests[::stride] if _guessable(request)]
     probes.append(_flat("id-guessing", hits, "no case id follows from what a provider can see"))
     return probes
 

@@ -88,7 +88,10 @@ def migrate_manifest(value: Any) -> JsonObject:
 
 
 def read_manifest(value: Any, folder: str) -> tuple[Manifest | None, list[str]]:
-    """The manifest of a skill folder, or None, and everything wrong with it."""
+    """The manifest of a skill folder, or None, and everything wrong with it.
+
+    A path occurs once in its list by the schema, and the lists admit no path of one another.
+    """
     found = problems(SKILL_PACKAGE, value)
     if found:
         return None, [summary((problem,)) for problem in found]
@@ -98,8 +101,6 @@ def read_manifest(value: Any, folder: str) -> tuple[Manifest | None, list[str]]:
     resources: dict[str, tuple[str, ...]] = {name: tuple(value[name]) for name in CATEGORIES}
     every = [path for paths in resources.values() for path in paths]
     wrong += [f"{path}: {problem}" for path in every if (problem := path_problem(path)) is not None]
-    if len(set(every)) != len(every):
-        wrong.append("a path is declared twice")
     if len(every) + 1 > MAX_RESOURCES:
         wrong.append(f"expected at most {MAX_RESOURCES} resources")
     return (None if wrong else Manifest(value["id"], resources)), wrong
