@@ -19,7 +19,7 @@ FORBIDDEN = [
     "human-labels",
 ]
 
-STORE = '''\
+STORE = """\
 import json, os, sys
 
 START = {"a": "one", "b": "two"}
@@ -44,17 +44,22 @@ def put(key, value):
 def get(key):
     kept = items()
     return {"value": kept.get(key)}
-'''
+"""
 
-CLI = STORE + '''
+CLI = (
+    STORE
+    + """
 
 if __name__ == "__main__":
     words = sys.argv[1:]
     options = dict(zip([word[2:] for word in words[1::2]], words[2::2]))
     print(json.dumps(put(**options) if words[0] == "put" else get(**options)))
-'''
+"""
+)
 
-MCP = STORE + '''
+MCP = (
+    STORE
+    + """
 
 if __name__ == "__main__":
     for line in sys.stdin:
@@ -69,9 +74,12 @@ if __name__ == "__main__":
             made = put if call["name"] == "put" else get
             result = {"content": [], "structuredContent": made(**call["arguments"])}
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
-'''
+"""
+)
 
-API = STORE + '''
+API = (
+    STORE
+    + """
 
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -98,16 +106,20 @@ class Handler(BaseHTTPRequestHandler):
 
 if __name__ == "__main__":
     HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
-'''
+"""
+)
 
-PYTHON = STORE + '''
+PYTHON = (
+    STORE
+    + """
 
 def serve(request):
     print("noise on standard output")
     options = request["channels"]["option"]
     made = put if request["subcommandPath"] == ["put"] else get
     return 0, json.dumps(made(**options))
-'''
+"""
+)
 
 SOURCES = {"cli": CLI, "mcp": MCP, "api": API, "python": PYTHON}
 
@@ -179,7 +191,11 @@ def operation(kind: str, name: str, keys: tuple[str, ...], answers: tuple[str, .
         },
     }
     if kind == "mcp":
-        made |= {"toolName": name, "requestShape": {"arguments": shape(*keys)}, "descriptorChannel": {"kind": "structured-result"}}
+        made |= {
+            "toolName": name,
+            "requestShape": {"arguments": shape(*keys)},
+            "descriptorChannel": {"kind": "structured-result"},
+        }
     elif kind == "api":
         made |= {
             "method": "PUT" if name == "put" else "GET",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from eval_quality.cli.command import Command, Flag, Invocation, Positional, UsageError
-from eval_quality.cli.output import emit, note, write_stdout
+from eval_quality.cli.output import emit, note
 
 if TYPE_CHECKING:
     from eval_quality.app.run.driving import Result
@@ -66,7 +66,7 @@ def run(invocation: Invocation) -> int:
         try:
             result = drive(opened, notify)
         except Interrupted as interrupted:
-            note(f"run: {opened.run.directory.name}: {interrupted}; go on with: eval-quality run --resume {opened.run.directory}")
+            note(f"run: {opened.run.directory.name}: {interrupted}; {_go_on(str(opened.run.directory))}")
             return interrupted.exit_code
     return _finish(invocation, result, as_json)
 
@@ -75,7 +75,7 @@ def _finish(invocation: Invocation, result: "Result", as_json: bool) -> int:
     from eval_quality.value.canonical import canonicalize
 
     if result.summary is None:
-        note(f"run: stopped after --until {invocation.text('--until')}; go on with: eval-quality run --resume {result.directory}")
+        note(f"run: stopped after --until {invocation.text('--until')}; {_go_on(result.directory)}")
         return result.exit_code
     if not as_json:
         from eval_quality.cli.run_progress import write_page
@@ -88,6 +88,10 @@ def _finish(invocation: Invocation, result: "Result", as_json: bool) -> int:
     for reason in result.summary["reasons"]:
         note(f"{reason['code']}: {reason['path']}: {reason['detail']}")
     return result.exit_code
+
+
+def _go_on(directory: str) -> str:
+    return f"go on with: eval-quality run --resume {directory}"
 
 
 def _is_terminal() -> bool:
@@ -169,7 +173,12 @@ COMMAND: Final = Command(
         Flag("--trials", "trials a cell, instead of the experiment's", value="number"),
         Flag("--concurrency", "items in flight, instead of the experiment's", value="number"),
         Flag("--confine", "how processes are isolated", value="backend", choices=("auto", "bwrap", "none")),
-        Flag("--attest", "state that an input was withheld from an unconfined evaluator", value="input=text", repeatable=True),
+        Flag(
+            "--attest",
+            "state that an input was withheld from an unconfined evaluator",
+            value="input=text",
+            repeatable=True,
+        ),
         Flag(
             "--until",
             "stop after this phase",

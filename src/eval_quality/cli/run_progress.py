@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +18,7 @@ PLAIN_SECONDS = 10.0
 
 
 @contextmanager
-def progress_for(form: str, as_json: bool, opened: OpenRun) -> Iterator[Notify]:
+def progress_for(form: str, as_json: bool, opened: OpenRun) -> Generator[Notify]:
     """The observer that fits the flags and the terminal."""
     if form == "auto":
         form = "rich" if sys.stderr is not None and sys.stderr.isatty() and not as_json else "plain"
@@ -76,7 +76,7 @@ def _plain(opened: OpenRun) -> Notify:
 
 
 @contextmanager
-def _rich(opened: OpenRun) -> Iterator[Notify]:
+def _rich(opened: OpenRun) -> Generator[Notify]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

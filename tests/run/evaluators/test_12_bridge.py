@@ -196,7 +196,10 @@ def test_s12_14_5_a_good_submission_is_accepted_once() -> None:
         ({"schemaVersion": 2}, "/schemaVersion"),
         ({"recommendation": "WAIVED"}, "/recommendation"),
         ({"extra": 1}, ""),
-        ({"dispositions": [{"oracleId": "O-009", "disposition": "held", "observationIds": []}]}, "/dispositions/0/oracleId"),
+        (
+            {"dispositions": [{"oracleId": "O-009", "disposition": "held", "observationIds": []}]},
+            "/dispositions/0/oracleId",
+        ),
         (
             {"dispositions": [{"oracleId": "O-002", "disposition": "held", "observationIds": []}] * 2},
             "/dispositions/1/oracleId",
@@ -211,7 +214,11 @@ def test_s12_14_5_a_good_submission_is_accepted_once() -> None:
         ({"findings": [{**FINDING, "behaviorId": "B-777"}]}, "/findings/0/behaviorId"),
         ({"findings": [{**FINDING, "confidence": 1.5}]}, "/findings/0/confidence"),
         (
-            {"findings": [{**FINDING, "quotedEvidence": [{"quote": "never", "channel": "stdout", "artifactId": None}]}]},
+            {
+                "findings": [
+                    {**FINDING, "quotedEvidence": [{"quote": "never", "channel": "stdout", "artifactId": None}]}
+                ]
+            },
             "/findings/0/quotedEvidence/0/quote",
         ),
         ({"findings": [{**FINDING, "probeId": "P-001"}]}, "/findings/0"),
@@ -235,10 +242,16 @@ def test_s12_14_5_what_is_no_submission_at_all(document: Any) -> None:
 
 def test_s12_14_5_three_attempts_then_the_last_readable_one_counts() -> None:
     bridge = dispatcher()
-    wrong = {**SUBMISSION, "findings": []} | {"dispositions": [{"oracleId": "O-009", "disposition": "held", "observationIds": []}]}
+    wrong = {**SUBMISSION, "findings": []} | {
+        "dispositions": [{"oracleId": "O-009", "disposition": "held", "observationIds": []}]
+    }
     for left in (2, 1, 0):
         assert bridge.handle({"op": "submit", "submission": wrong})["attemptsLeft"] == left
-    assert bridge.handle({"op": "submit", "submission": SUBMISSION}) == {"accepted": False, "errors": [], "attemptsLeft": 0}
+    assert bridge.handle({"op": "submit", "submission": SUBMISSION}) == {
+        "accepted": False,
+        "errors": [],
+        "attemptsLeft": 0,
+    }
     assert bridge.accepted is None
     assert isinstance(bridge.last_readable, Submission)
 
@@ -249,7 +262,9 @@ def test_s12_14_5_the_empty_submission_claims_nothing() -> None:
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["op", "inputs", "ids", "a"]), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["op", "inputs", "ids", "a"]), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 requests = st.fixed_dictionaries(
@@ -292,7 +307,9 @@ def test_s12_14_4_the_socket_is_private_and_keeps_request_ids(tmp_path: Path) ->
     assert [answer.get("id") for answer in answers] == ["a", 2, None]
 
 
-@pytest.mark.parametrize("line", [b"not json\n", b'{"a":1,"a":2}\n', b"\xff\n", b'{"op": "brief"}', b"x" * (MAX_LINE_BYTES + 9)])
+@pytest.mark.parametrize(
+    "line", [b"not json\n", b'{"a":1,"a":2}\n', b"\xff\n", b'{"op": "brief"}', b"x" * (MAX_LINE_BYTES + 9)]
+)
 def test_s12_14_4_a_line_that_is_no_request_ends_its_connection(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "bridge.sock"
     with BridgeServer(str(path), dispatcher()):
@@ -344,13 +361,26 @@ def test_s12_14_4_the_command_form(tmp_path: Path, words: list[str], stdin: str,
     assert member in json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("words", [[], ["fly"], ["brief", "x"], ["call", "notes"], ["call", "a", "b", "{", "x"], ["call", "a", "b", "{"], ["submit", "absent.json"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["fly"],
+        ["brief", "x"],
+        ["call", "notes"],
+        ["call", "a", "b", "{", "x"],
+        ["call", "a", "b", "{"],
+        ["submit", "absent.json"],
+    ],
+)
 def test_s12_14_4_a_wrong_command_line_is_explained(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert bridge_file.main(words) == 2
     assert capsys.readouterr().err.startswith("bridge: ")
 
 
-def test_s12_14_4_a_submission_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_s12_14_4_a_submission_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "bridge.sock"
     document = tmp_path / "submission.json"
     document.write_text(json.dumps({**SUBMISSION, "dispositions": [], "findings": []}))

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from eval_quality.run.errors import ExperimentFailure
 from eval_quality.run.source import MAX_SOURCE_BYTES, MAX_SOURCE_DEPTH, Position, pointer, read_source
 
-DOCUMENT = {"id": "demo", "run": {"trials": 3, "seed": 0}, "evaluator": [{"id": "a"}, {"id": "b", "rate": 0.5}], "on": True}
+DOCUMENT = {
+    "id": "demo",
+    "run": {"trials": 3, "seed": 0},
+    "evaluator": [{"id": "a"}, {"id": "b", "rate": 0.5}],
+    "on": True,
+}
 
 YAML = """\
 id: demo
@@ -74,7 +79,9 @@ def test_s12_4_the_three_notations_of_one_document_have_one_value() -> None:
         ("e.json", '{\n  "a": [1,\n   {"b": 2}],\n "c": {}}', ("c", "d"), Position(4, 2)),
     ],
 )
-def test_s12_4_every_member_knows_its_place(name: str, text: str, path: tuple[str | int, ...], position: Position) -> None:
+def test_s12_4_every_member_knows_its_place(
+    name: str, text: str, path: tuple[str | int, ...], position: Position
+) -> None:
     assert read_source(name, text.encode()).position(path) == position
 
 
@@ -168,7 +175,9 @@ def test_s8_4_json_positions_point_at_the_member(value: object) -> None:
             assert lines[line - 1][column - 1 :].startswith(json.dumps(path[-1], ensure_ascii=False))
 
 
-@given(st.dictionaries(st.sampled_from("abcde"), st.dictionaries(st.sampled_from("xyz"), st.integers(0, 9)), min_size=1))
+@given(
+    st.dictionaries(st.sampled_from("abcde"), st.dictionaries(st.sampled_from("xyz"), st.integers(0, 9)), min_size=1)
+)
 @settings(max_examples=100, deadline=None)
 def test_s8_3_the_toml_scanner_finds_every_key(tables: dict[str, dict[str, int]]) -> None:
     text = "".join(f"[{name}]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items()) for name, keys in tables.items())

@@ -151,7 +151,9 @@ def _publish_what_failed(opened: OpenRun) -> None:
     captures = {capture.item_id: capture.body for capture in run.journal.captures()}
     if "fixture" in captures and captures["fixture"]["observations"]:
         run.publish(
-            "preflight/fixture.json", artifact_bytes(fixture_verdict(prepared, captures), "PreflightVerdict"), "PreflightVerdict"
+            "preflight/fixture.json",
+            artifact_bytes(fixture_verdict(prepared, captures), "PreflightVerdict"),
+            "PreflightVerdict",
         )
     if all(f"qualify/{plan.probe_id}" in captures for plan in prepared.probes):
         for each in qualify_all(prepared, captures):
@@ -224,5 +226,10 @@ def artifact_kind(name: str) -> str:
     base = name.rsplit("/", 1)[-1]
     if base in known:
         return known[base]
-    folders = {"probes": "Probe", "aggregates": "StrengthAggregate", "preflight": "PreflightVerdict", "qualification": "QualificationReading"}
+    folders = {
+        "probes": "Probe",
+        "aggregates": "StrengthAggregate",
+        "preflight": "PreflightVerdict",
+        "qualification": "QualificationReading",
+    }
     return "SealedRunRecord" if base.startswith("record-") else folders.get(name.split("/", 1)[0], "RunDirectory")

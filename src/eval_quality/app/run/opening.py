@@ -38,7 +38,9 @@ class Sides(NamedTuple):
     def account(self) -> dict[str, Any]:
         """What the summary says about confinement."""
         return {
-            side: {"backend": "bwrap", "profile": sandbox.profile} if isinstance(sandbox, Confined) else {"backend": "none"}
+            side: {"backend": "bwrap", "profile": sandbox.profile}
+            if isinstance(sandbox, Confined)
+            else {"backend": "none"}
             for side, sandbox in (("subject", self.subject), ("evaluator", self.evaluator))
         }
 

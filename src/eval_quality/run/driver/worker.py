@@ -64,8 +64,7 @@ def observe(serve: Callable[[Any], Any], request: dict[str, Any]) -> dict[str, A
             return {"headers": {}, "body": tagged(None), **answer}
         status, body = answer
         return {"status": status, "headers": {}, "body": tagged(body)}
-    keys: Any = answer if isinstance(answer, dict) else ()
-    if isinstance(answer, dict) and set(keys) <= {"isError", "result", "exitCode"} and "isError" in answer:
+    if isinstance(answer, dict) and "isError" in answer:
         return {"result": tagged(None), **answer}
     return {"isError": False, "result": {"kind": "json", "value": answer}}
 

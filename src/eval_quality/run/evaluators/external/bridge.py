@@ -36,8 +36,9 @@ def ask(op: str, **members: Any) -> dict[str, Any]:
     return answer
 
 
-def _document(text: str | None) -> Any:
-    if text is None or text == "-":
+def _document(given: Optional[str]) -> Any:
+    text: str = given or "-"
+    if text == "-":
         text = "" if sys.stdin.isatty() else sys.stdin.read()
     return json.loads(text) if text.strip() else {}
 
