@@ -8,6 +8,8 @@ the subject is imported, standard input and output are moved to private descript
 standard error and cannot corrupt an answer, and what it reads is at its end.
 """
 
+from __future__ import annotations  # the interpreter may be older than this package's
+
 import asyncio
 import importlib
 import inspect

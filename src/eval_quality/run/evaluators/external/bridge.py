@@ -13,6 +13,8 @@ or failed, or the submission was not accepted; 2 for a wrong command line.
     ask("call", interfaceId="notes", operationId="read", inputs={"path": {"id": "1"}})
 """
 
+from __future__ import annotations  # the interpreter may be older than this package's
+
 import json
 import os
 import socket
@@ -36,7 +38,7 @@ def ask(op: str, **members: Any) -> dict[str, Any]:
     return answer
 
 
-def _document(given: Optional[str]) -> Any:
+def _document(given: str | None) -> Any:
     text: str = given or "-"
     if text == "-":
         text = "" if sys.stdin.isatty() else sys.stdin.read()
