@@ -53,6 +53,18 @@ class CorpusRootRequired(Exception):
 
 
 def score_documents(inputs: ScoreInputs) -> Scored:
+    """Score the documents at these paths; what is to be printed and written."""
+    scored = score_inputs(inputs)
+    # 4. Messages.
+    lines = [f"{failure.code}: {failure.artifact_path}: {failure.detail}" for failure in scored.qualification.failures]
+    if scored.ladder.verdict is None:
+        lines += [f"invalid: {reason}" for reason in scored.ladder.basis]
+    text = None if scored.artifact is None else serialize_artifact(scored.artifact, "EvidenceArtifact")
+    is_promotable = scored.ladder.verdict == "CONCERNS" and scored.ladder.strict_promotable
+    return Scored(tuple(lines), text, scored.ladder.exit_code, is_promotable)
+
+
+def score_inputs(inputs: ScoreInputs) -> RunScoreResult:
     """Score the documents at these paths."""
     # 1. The inputs beside the records.
     others, fault = _read_others(inputs)
@@ -67,14 +79,7 @@ def score_documents(inputs: ScoreInputs) -> Scored:
         "designated_oracle_id": inputs.designated_oracle,
         **others,
     }
-    scored = run_score(**options) if inputs.corpus_root is None else _score_with_corpus(inputs.corpus_root, options)
-    # 4. Messages.
-    lines = [f"{failure.code}: {failure.artifact_path}: {failure.detail}" for failure in scored.qualification.failures]
-    if scored.ladder.verdict is None:
-        lines += [f"invalid: {reason}" for reason in scored.ladder.basis]
-    text = None if scored.artifact is None else serialize_artifact(scored.artifact, "EvidenceArtifact")
-    is_promotable = scored.ladder.verdict == "CONCERNS" and scored.ladder.strict_promotable
-    return Scored(tuple(lines), text, scored.ladder.exit_code, is_promotable)
+    return run_score(**options) if inputs.corpus_root is None else _score_with_corpus(inputs.corpus_root, options)
 
 
 def _read_others(inputs: ScoreInputs) -> tuple[dict[str, Any], PathError | RuntimeFault | None]:

@@ -6,16 +6,35 @@ from eval_quality.cli.command import Command, Flag, Invocation, UsageError
 from eval_quality.cli.common import CONTRACT, OUT, POLICY, SCORE_STRICT
 from eval_quality.cli.output import emit, note, refuse_collision
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from eval_quality.app.score import ScoreInputs
+
 KIND: Final = "evidence-artifact"
 PROMOTED_EXIT: Final = 1
 
 
 def run(invocation: Invocation) -> int:
     """Score the records, print why a probe or a run was refused, and write the evidence unless the run is Invalid."""
-    from eval_quality.app.score import CorpusRootRequired, ScoreInputs, score_documents
+    from eval_quality.app.score import CorpusRootRequired, score_documents
 
     refuse_collision(invocation, KIND)
-    inputs = ScoreInputs(
+    try:
+        scored = score_documents(inputs_of(invocation))
+    except CorpusRootRequired as error:
+        raise UsageError(str(error)) from error
+    for line in scored.lines:
+        note(line)
+    if scored.text is not None:
+        emit(scored.text, invocation.text("--out"), KIND)
+    return PROMOTED_EXIT if invocation.has("--strict") and scored.is_promotable else scored.exit_code
+
+
+def inputs_of(invocation: Invocation) -> "ScoreInputs":
+    """What a command line with the flags of `score` names; an empty corpus digest when it may be left out."""
+    from eval_quality.app.score import ScoreInputs
+
+    return ScoreInputs(
         records=invocation.texts("--record"),
         manifest=invocation.text("--isolation-manifest"),
         configuration=invocation.text("--evaluator-configuration"),
@@ -24,19 +43,10 @@ def run(invocation: Invocation) -> int:
         preflight_verdict=invocation.require("--preflight-verdict"),
         policy=invocation.require("--policy"),
         private_manifest=invocation.text("--private-manifest"),
-        corpus_digest=invocation.require("--corpus-digest"),
+        corpus_digest=invocation.text("--corpus-digest") or "",
         corpus_root=invocation.text("--corpus-root"),
         designated_oracle=invocation.text("--designated-oracle"),
     )
-    try:
-        scored = score_documents(inputs)
-    except CorpusRootRequired as error:
-        raise UsageError(str(error)) from error
-    for line in scored.lines:
-        note(line)
-    if scored.text is not None:
-        emit(scored.text, invocation.text("--out"), KIND)
-    return PROMOTED_EXIT if invocation.has("--strict") and scored.is_promotable else scored.exit_code
 
 
 def _input(name: str, text: str, *, required: bool = False, repeatable: bool = False) -> Flag:
