@@ -50,9 +50,14 @@ REGISTRY: Final = (
     Entry(
         "explain", "explain", "explain a failure code, fault, coverage rule, pre-flight check or qualification reason"
     ),
+    Entry("why", "why", "explain a verdict: its reasons, what decided each, and what would have to change"),
+    Entry(
+        "verify", "verify", "recompute an evidence artifact from its documents and refuse one that does not reproduce"
+    ),
     Entry("probe", "probe", "ask a live target under a target policy, and show what was observed"),
     Entry("conformance", "conformance", "prove that an adapter keeps the promises of its port"),
     Entry("run", "run", "run an experiment: clean and damaged system, evaluators, verdicts and strength"),
+    Entry("rescore", "rescore", "score a finished run again, under its own policy or another one"),
     Entry("completion", "completion", "print a completion script for bash, zsh or fish"),
 )
 

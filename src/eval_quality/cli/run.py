@@ -48,7 +48,7 @@ RUN_EXITS: Final = (
 
 def run(invocation: Invocation) -> int:
     """Start or resume a run; standard output carries the summary document or the event stream."""
-    from eval_quality.app.run.driving import drive
+    from eval_quality.app.run.driving import drive, result_of
     from eval_quality.app.run.opening import check_experiment, resume, start
     from eval_quality.cli.run_progress import progress_for
     from eval_quality.run.execution import Interrupted
@@ -61,6 +61,9 @@ def run(invocation: Invocation) -> int:
         note(f"run: {prepared.experiment.id}: sound; {len(prepared.items)} items planned, nothing was started")
         return 0
     as_json = invocation.has("--json")
+    finished = None if directory is None else result_of(directory)
+    if finished is not None:
+        return _finish(invocation, finished, as_json)
     opened = start(str(experiment), options) if directory is None else resume(directory, options)
     with progress_for(invocation.text("--progress") or "auto", as_json, opened) as notify:
         try:

@@ -28,7 +28,9 @@ from eval_quality.run.prepare import Item, Prepared
 from eval_quality.run.session import Meter, Void
 from eval_quality.run.stage import Stage
 from eval_quality.run.store.directory import Run
+from eval_quality.run.store.journal import Capture
 from eval_quality.run.work import Done, Host, perform
+from eval_quality.value.kind import is_object
 
 PHASES: Final = ("compile", "plan", "preflight", "qualify", "measure", "score")
 """What `--until` may name."""
@@ -130,7 +132,7 @@ class Execution:
         return hashlib.sha256(text.encode()).digest()
 
     def _bodies(self) -> dict[str, Any]:
-        return {capture.item_id: _body(capture.body, capture.measured) for capture in self._run.journal.captures()}
+        return {capture.item_id: with_seconds(capture) for capture in self._run.journal.captures()}
 
     def _clean_gate(self) -> None:
         body = self._bodies()["fixture"]
@@ -307,8 +309,9 @@ def _problem(each: Qualified) -> AuthoringProblem:
     return AuthoringProblem(each.failure.code, f"Probe[probeId={each.plan.probe_id}]", each.failure.detail)
 
 
-def _body(body: Any, measured: Any) -> Any:
+def with_seconds(capture: Capture) -> Any:
     """A capture's body with the seconds a clock measured, where a trial carries them."""
-    if isinstance(body, dict) and "trial" in body:
-        return {**body, "trial": {**body["trial"], "wall_clock_seconds": measured["seconds"]}}  # pyright: ignore
-    return body  # pyright: ignore
+    body, measured = capture.body, capture.measured
+    if is_object(body) and "trial" in body:
+        return {**body, "trial": {**body["trial"], "wall_clock_seconds": measured["seconds"]}}
+    return body

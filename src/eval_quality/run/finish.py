@@ -80,15 +80,9 @@ def finish(
     prepared: Prepared,
     captures: Mapping[str, Any],
     facts: Sequence[EvaluatorFacts],
-    policy: ScoringPolicy | None = None,
-    floors: Any = None,
 ) -> Finished:
-    """Seal and score every cell whose trials are all captured.
-
-    `facts` are the evaluators as they were configured (`evaluator_facts`). `policy` and `floors` replace the
-    experiment's own (rescore).
-    """
-    rules = policy or prepared.policy
+    """Seal and score every cell of every qualified probe; `facts` are the evaluators as they were configured."""
+    rules = prepared.policy
     qualified = qualify_all(prepared, captures)
     corpus = tuple(each for each in qualified if each.failure is None)
     probes = {each.plan.probe_id: to_value(each.probe) for each in corpus}
@@ -99,7 +93,7 @@ def finish(
     for evaluator in facts:
         files[f"evaluators/{evaluator.evaluator_id}/configuration.json"] = _json(evaluator.configuration)
         cells += [_cell(prepared, captures, evaluator, each, fixture, digest, rules, files) for each in corpus]
-    aggregates, errors = _aggregates(prepared, facts, cells, rules, floors, files)
+    aggregates, errors = _aggregates(prepared, facts, cells, files)
     files["classic.json"] = _json(classic(prepared, cells, digest, fixture))
     return Finished(prepared, fixture, qualified, digest, tuple(cells), aggregates, errors, files)
 
@@ -205,13 +199,10 @@ def _aggregates(
     prepared: Prepared,
     facts: Sequence[EvaluatorFacts],
     cells: Sequence[ScoredCell],
-    policy: ScoringPolicy,
-    floors: Any,
     files: dict[str, bytes],
 ) -> tuple[dict[str, StrengthAggregate | None], dict[str, str]]:
     aggregates: dict[str, StrengthAggregate | None] = {}
     errors: dict[str, str] = {}
-    declared = prepared.documents.floors if floors is None else floors
     for evaluator in facts:
         name = evaluator.evaluator_id
         own = [cell for cell in cells if cell.cell.evaluator_id == name]
@@ -223,7 +214,7 @@ def _aggregates(
             errors[name] = "no cell produced evidence"
             continue
         try:
-            aggregate = aggregate_strength(evidence=evidence, floors=declared, policy=policy)
+            aggregate = aggregate_strength(evidence=evidence, floors=prepared.documents.floors, policy=prepared.policy)
         except CodedError as refused:
             errors[name] = str(refused)
             continue

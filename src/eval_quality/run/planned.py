@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from eval_quality.model.decode import to_value
 from eval_quality.run.errors import RunFault
-from eval_quality.run.evaluators.configuration import CommandFacts, EvaluatorFacts, evaluator_facts
+from eval_quality.run.evaluators.configuration import CommandFacts, EvaluatorFacts, evaluator_facts, settings_of
 from eval_quality.run.experiment.document import Evaluator
 from eval_quality.run.prepare import Prepared
 from eval_quality.run.sandbox import Confined, Unconfined
@@ -53,6 +53,20 @@ def all_facts(
             host = CommandFacts(program, "none" if tree is None else tree.digest, permissions(evaluator, sandbox))
         found.append(evaluator_facts(prepared, evaluator, host))
     return tuple(found)
+
+
+def recorded_facts(
+    prepared: Prepared, configurations: Mapping[str, Any], workspaces: Mapping[str, Tree]
+) -> tuple[EvaluatorFacts, ...]:
+    """The configurations as a run recorded them; nothing of the host is looked at."""
+    return tuple(
+        EvaluatorFacts(
+            name,
+            configurations[name],
+            settings_of(configurations[name], workspaces[name].digest if name in workspaces else "none"),
+        )
+        for name in prepared.evaluator_ids()
+    )
 
 
 def permissions(evaluator: Evaluator, sandbox: Confined | Unconfined) -> list[str]:

@@ -198,6 +198,7 @@ def _toml_positions(text: str) -> Iterator[tuple[Path, Position]]:
     """Positions of table headers and of keys that begin a line; what stands inside a value has its key's position."""
     table: Path = ()
     counts: dict[Path, int] = {}
+    implied: set[Path] = set()
     open_quote = ""
     for number, line in enumerate(text.split("\n"), 1):
         if open_quote:
@@ -219,7 +220,14 @@ def _toml_positions(text: str) -> Iterator[tuple[Path, Position]]:
                 counts[key] = counts.get(key, -1) + 1
                 parts.append(counts[key])
             table = tuple(parts)
-            yield table, Position(number, len(line) - len(line.lstrip()) + 1)
+            place = Position(number, len(line) - len(line.lstrip()) + 1)
+            # a table that has no header of its own stands where the first of its members does
+            for length in range(1, len(table)):
+                if table[:length] not in implied:
+                    implied.add(table[:length])
+                    yield table[:length], place
+            implied.add(table)
+            yield table, place
             continue
         member = _TOML_KEY.match(line)
         if member:

@@ -5,6 +5,7 @@ import signal
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from eval_quality.run.finish import finish
 from eval_quality.run.sandbox import Confined
 from eval_quality.run.snapshot import subject_rules
 from eval_quality.run.stage import Stage
+from eval_quality.run.store.directory import Run
 from eval_quality.run.store.verify import repair_views
 from eval_quality.run.summary import Account, summary_text, summary_value
 from eval_quality.run.tree import materialise
@@ -45,8 +47,6 @@ def drive(opened: OpenRun, notify: Notify) -> Result:
     """
     with opened.run as run:
         journal = run.journal
-        if journal.state() == "done":
-            return _already_done(opened)
         try:
             captures = _measure(opened, notify)
         except Until:
@@ -197,11 +197,14 @@ def account_of(opened: OpenRun) -> Account:
     )
 
 
-def _already_done(opened: OpenRun) -> Result:
-    repair_views(opened.run)
-    summary: Any = scan(opened.run.read("summary.json"), "RunSummary")
-    text = opened.run.read("summary.txt").decode()
-    return Result(str(opened.run.directory), summary["exitCode"], summary, text)
+def result_of(directory: str) -> Result | None:
+    """The result of a run that is done, its views repaired; None for any other run. Raises `RunFault`."""
+    with Run.open(Path(directory).absolute()) as run:
+        if run.journal.state() != "done":
+            return None
+        repair_views(run)
+        summary: Any = scan(run.read("summary.json"), "RunSummary")
+        return Result(str(run.directory), summary["exitCode"], summary, run.read("summary.txt").decode())
 
 
 MEASURED = ("record-", "isolation-manifest")

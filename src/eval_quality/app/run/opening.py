@@ -16,6 +16,7 @@ from eval_quality.run.confine.specification import repository_masks
 from eval_quality.run.driver.callable import WORKER
 from eval_quality.run.errors import ExperimentFailure
 from eval_quality.run.evaluators.configuration import EvaluatorFacts
+from eval_quality.run.experiment.check import check
 from eval_quality.run.experiment.document import ConfineSide, Experiment
 from eval_quality.run.experiment.folder import DiskFolder
 from eval_quality.run.experiment.load import load
@@ -70,8 +71,15 @@ def check_experiment(path: str, options: Options) -> Prepared:
     """Phases 1 to 3 without a run directory: everything that can be wrong before something is started."""
     root = find_folder(path)
     folder = DiskFolder(root)
-    trees = read_trees(root, load(folder).experiment.record)
+    trees = read_trees(root, _sound(folder))
     return prepare(folder, trees.subject, trees.content.__getitem__, options.selection)
+
+
+def _sound(folder: DiskFolder) -> Experiment:
+    """The experiment file of a folder whose documents fit each other, so that every problem is told before any tree is read."""
+    documents = load(folder)
+    check(documents)
+    return documents.experiment.record
 
 
 def start(path: str, options: Options) -> OpenRun:
@@ -82,7 +90,7 @@ def start(path: str, options: Options) -> OpenRun:
     """
     root = find_folder(path)
     folder = DiskFolder(root)
-    trees = read_trees(root, load(folder).experiment.record)
+    trees = read_trees(root, _sound(folder))
     prepared = prepare(folder, trees.subject, trees.content.__getitem__, options.selection)
     store_root = Path(options.store).absolute()
     sides = open_sides(prepared, options, root, str(store_root if options.run_dir is None else options.run_dir))

@@ -48,7 +48,7 @@ def evaluator_facts(prepared: Prepared, evaluator: Evaluator | None, host: Comma
     """The configuration of one evaluator; `host` is needed for a command evaluator."""
     if evaluator is None:
         value = deterministic_configuration(prepared.contract, prepared.brief_digest)
-        return EvaluatorFacts("deterministic", value, _settings(value, "none"))
+        return EvaluatorFacts("deterministic", value, settings_of(value, "none"))
     assert host is not None
     name = os.path.basename(evaluator.command[0])
     identity = f"{evaluator.id}:{name}@{digest_bytes(host.program).removeprefix('sha256:')[:12]}"
@@ -63,7 +63,7 @@ def evaluator_facts(prepared: Prepared, evaluator: Evaluator | None, host: Comma
         "opaque",
         budgets(prepared, evaluator),
     )
-    return EvaluatorFacts(evaluator.id, value, _settings(value, host.workspace_digest))
+    return EvaluatorFacts(evaluator.id, value, settings_of(value, host.workspace_digest))
 
 
 def budgets(prepared: Prepared, evaluator: Evaluator) -> dict[str, Any]:
@@ -74,7 +74,8 @@ def budgets(prepared: Prepared, evaluator: Evaluator) -> dict[str, Any]:
     return value
 
 
-def _settings(value: Mapping[str, Any], workspace: str) -> dict[str, Any]:
+def settings_of(value: Mapping[str, Any], workspace: str) -> dict[str, Any]:
+    """What manifests repeat of a configuration; `workspace` is the start workspace's tree digest, or `none`."""
     return {
         "modelSnapshot": value["modelSnapshot"],
         "systemPromptDigest": value["systemPromptDigest"],

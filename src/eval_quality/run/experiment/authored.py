@@ -4,6 +4,8 @@ A violation found while decoding becomes an authoring code of spec 16 §13.1; `n
 §12.4 point 3), except inside members that hold JSON values or pieces of artifacts, where `null` has a meaning.
 """
 
+import json
+from collections.abc import Iterator
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -47,17 +49,22 @@ def decode_authored(kind: type[T], source: Source, artifact_path: str) -> T:
         return decode(kind, value, artifact_path)
     except RuntimeFault as fault:
         problems = fault.cause.issues if isinstance(fault.cause, SchemaIssues) else ()
-        found = [located(source, artifact_path, problem, value) for problem in problems]
+        found = [each for problem in problems for each in located(source, artifact_path, problem, value)]
         whole = [source.problem("author-type-mismatch", artifact_path, (), fault.detail)]
         raise ExperimentFailure(found or whole) from fault
 
 
-def located(source: Source, artifact_path: str, problem: Problem, value: Any) -> AuthoringProblem:
-    """One decoding problem as an authoring problem of `source`."""
+def located(source: Source, artifact_path: str, problem: Problem, value: Any) -> Iterator[AuthoringProblem]:
+    """One decoding problem as authoring problems of `source`; unknown keys are one problem each, at their own place."""
     code = _CODES.get(problem.kind, "author-type-mismatch")
+    if code == "author-unknown-key":
+        for key in json.loads(f"[{problem.message.partition(': ')[2]}]"):
+            path = (*problem.path, key)
+            yield source.problem(code, artifact_path + pointer(path), path, f'there is no field "{key}" here')
+        return
     if code == "author-type-mismatch" and problem.path and _absent(value, problem.path):
         code = "author-missing-key"
-    return source.problem(code, artifact_path + pointer(problem.path), problem.path, problem.message)
+    yield source.problem(code, artifact_path + pointer(problem.path), problem.path, problem.message)
 
 
 def _absent(value: Any, path: tuple[str | int, ...]) -> bool:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from eval_quality.model.address import classify_address
 from eval_quality.model.contract import EvalContract
 from eval_quality.run.errors import AuthoringProblem
 from eval_quality.run.experiment.document import Experiment, Interface
@@ -94,16 +95,25 @@ def _fields(experiment: Authored[Experiment], name: str, binding: Interface) -> 
             yield field, "author-missing-key", f'a binding of kind "{binding.kind}" needs "{field}"'
     if binding.kind == "api" and (binding.start is None) == (binding.address is None):
         yield "", "author-missing-key", "a service needs exactly one of `start` and `address`"
+    for text in binding.address.addresses if binding.address else ():
+        found = classify_address(text)
+        admitted = ("public", *binding.address.allow_class) if binding.address else ()
+        if found not in admitted:
+            detail = f"{text} is a {found} address; admitted here: {', '.join(admitted)}"
+            yield "address", "target-class-refused", detail
     if binding.start and binding.start.ready.kind == "line" and not binding.start.ready.pattern:
         yield "start", "author-missing-key", "readiness by `line` needs a `pattern`"
 
 
 def _executables(binding: Interface, interface: Any) -> Iterator[tuple[Path, str]]:
     bound = binding.executable or {}
+    named = dict.fromkeys(operation.invocation.executable for operation in interface.operations)
+    for logical in named:
+        if logical not in bound:
+            yield ("executable",), f'the contract names executable "{logical}"; add its table with a `target`'
     for operation in interface.operations:
         logical = operation.invocation.executable
         if logical not in bound:
-            yield ("executable",), f'the contract names executable "{logical}"; add its table with a `target`'
             continue
         for artifact in operation.artifacts:
             if artifact not in bound[logical].artifacts:

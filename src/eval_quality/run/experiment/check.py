@@ -80,17 +80,17 @@ def _values(documents: Documents) -> Iterator[AuthoringProblem]:
 
 
 def _feasible(documents: Documents) -> Iterator[AuthoringProblem]:
-    contract, experiment = documents.contract, documents.experiment
+    contract = documents.contract
     if contract.rubrics:
         names = ", ".join(rubric.id for rubric in contract.rubrics)
         detail = (
             f"the contract scores rubrics ({names}) and `run` has no judge; leave them to `score` with judged records"
         )
-        yield experiment.problem("judge-missing", (), detail, "EvalContract.rubrics")
+        yield AuthoringProblem("judge-missing", "EvalContract.rubrics", detail)
     budgets = contract.budgets
     if budgets.max_tool_calls < max(1, len(contract.interaction_plan)) or budgets.max_wall_clock_minutes == 0:
         detail = (
             f"the plan makes {len(contract.interaction_plan)} calls, the contract's budgets allow "
             f"{budgets.max_tool_calls} calls in {budgets.max_wall_clock_minutes} minutes"
         )
-        yield experiment.problem("budget-forbids-action", (), detail, "EvalContract.budgets")
+        yield AuthoringProblem("budget-forbids-action", "EvalContract.budgets", detail)

@@ -87,12 +87,13 @@ def _mutation(documents: Documents, mutation: Authored[Mutation]) -> Iterator[Au
     for field in needed:
         if getattr(record, field) is None:
             name = wire.get(field, field)
-            yield mutation.problem("author-missing-key", (), f'a {record.kind} mutation needs "{name}"', where)
+            yield mutation.problem("author-missing-key", (), f'a mutation of kind {record.kind} needs "{name}"', where)
     every = {name for names in (*MUTATION_FIELDS.values(), *MUTATION_OPTIONAL.values()) for name in names}
     for field in sorted(every - set(needed) - set(optional)):
         if wire.get(field, field) in mutation.source.value:
             name = wire.get(field, field)
-            yield mutation.problem("author-unknown-key", (name,), f'a {record.kind} mutation has no "{name}"', where)
+            detail = f'a mutation of kind {record.kind} has no "{name}"'
+            yield mutation.problem("author-unknown-key", (name,), detail, where)
     if record.kind in ("replace", "fixture") and documents.experiment.record.subject.source is None:
         detail = "a file can only be changed in a subject tree; say where it is in [subject] source"
         yield mutation.problem("mutation-target-mismatch", ("file",), detail, where)

@@ -13,6 +13,7 @@ from eval_quality.model.binding import ProbeInputBinding
 from eval_quality.model.expression import Expression
 from eval_quality.model.primitives import BehaviorId, DefectId, Identifier, OracleId, ProbeId, Severity
 from eval_quality.model.probe import DefectSignature, ManifestationWitness
+from eval_quality.model.record import Record
 
 EXPERIMENT_HEADER: Final = "experiment/1"
 
@@ -36,14 +37,18 @@ def size_in_bytes(size: int | str) -> int:
     return size if isinstance(size, int) else int(size[:-3]) * _UNITS[size[-3:]]
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+def _as_written(name: str) -> str:
+    return name
+
+
+class Table(Record, rename=_as_written):
     """Base of every authored table: strict, immutable, keys spelled as written."""
 
 
 # --- the experiment file ------------------------------------------------------------------------------------------
 
 
-class RunTable(Table, frozen=True, kw_only=True):
+class RunTable(Table):
     """`[run]` (12.5.2)."""
 
     mode: Literal["production", "contract-scoring"] = "contract-scoring"
@@ -56,7 +61,7 @@ class RunTable(Table, frozen=True, kw_only=True):
     floor_gate: Literal["fail", "report"] = "fail"
 
 
-class SubjectTable(Table, frozen=True, kw_only=True):
+class SubjectTable(Table):
     """`[subject]` (12.5.3). `source` is *outer*: it may leave the folder."""
 
     system_id: NonEmpty
@@ -71,7 +76,7 @@ class SubjectTable(Table, frozen=True, kw_only=True):
     max_files: Count = 50_000
 
 
-class Executable(Table, frozen=True, kw_only=True):
+class Executable(Table):
     """`[interface.<id>.executable.<logical>]` of a command binding (12.8.2)."""
 
     target: NonEmpty
@@ -80,7 +85,7 @@ class Executable(Table, frozen=True, kw_only=True):
     keep_artifacts: bool = False
 
 
-class Ready(Table, frozen=True, kw_only=True):
+class Ready(Table):
     """How a started server shows that it is ready (12.8.4)."""
 
     kind: Literal["http", "tcp", "line"] = "http"
@@ -91,7 +96,7 @@ class Ready(Table, frozen=True, kw_only=True):
     interval_ms: Milliseconds = 50
 
 
-class Start(Table, frozen=True, kw_only=True):
+class Start(Table):
     """A server that the run starts itself (12.8.4)."""
 
     command: Argv
@@ -101,7 +106,7 @@ class Start(Table, frozen=True, kw_only=True):
     stop_ms: Milliseconds = 2000
 
 
-class Address(Table, frozen=True, kw_only=True):
+class Address(Table):
     """A system that already runs (12.8.4)."""
 
     url: Annotated[str, msgspec.Meta(pattern=r"^https?://[^/?#\s]+/?(?!\n)$")]
@@ -109,7 +114,7 @@ class Address(Table, frozen=True, kw_only=True):
     allow_class: tuple[Literal["loopback", "private", "link-local"], ...] = ("loopback",)
 
 
-class Interface(Table, frozen=True, kw_only=True):
+class Interface(Table):
     """`[interface.<logicalId>]`: how a logical interface is driven (12.8).
 
     One table for all kinds; `run.experiment.check` refuses the fields of another kind.
@@ -139,7 +144,7 @@ class Interface(Table, frozen=True, kw_only=True):
     interpreter: NonEmpty | None = None
 
 
-class Principal(Table, frozen=True, kw_only=True):
+class Principal(Table):
     """What is injected for a principal on one interface (12.5.5)."""
 
     header: dict[str, str] = {}
@@ -149,7 +154,7 @@ class Principal(Table, frozen=True, kw_only=True):
     arguments: dict[str, str] = {}
 
 
-class Evaluator(Table, frozen=True, kw_only=True):
+class Evaluator(Table):
     """`[[evaluator]]` of kind `command` (12.5.6)."""
 
     id: Identifier
@@ -164,7 +169,7 @@ class Evaluator(Table, frozen=True, kw_only=True):
     submission: Literal["stdout", "bridge", "either"] = "either"
 
 
-class QualifyTable(Table, frozen=True, kw_only=True):
+class QualifyTable(Table):
     """`[qualify]` (12.5.7)."""
 
     repeats: Annotated[int, msgspec.Meta(ge=1, le=25)] = 1
@@ -175,7 +180,7 @@ class QualifyTable(Table, frozen=True, kw_only=True):
     max_calls: Count = 500
 
 
-class PreflightTable(Table, frozen=True, kw_only=True):
+class PreflightTable(Table):
     """`[preflight]` (12.5.8)."""
 
     arm_checks: Literal["fault", "all"] = "fault"
@@ -183,14 +188,14 @@ class PreflightTable(Table, frozen=True, kw_only=True):
     max_elapsed_s: Count = 300
 
 
-class BudgetTable(Table, frozen=True, kw_only=True):
+class BudgetTable(Table):
     """`[budget]` (12.5.9); nothing in this build spends money."""
 
     max_calls: Count = 100_000
     max_wall_s: Count = 86_400
 
 
-class LimitsTable(Table, frozen=True, kw_only=True):
+class LimitsTable(Table):
     """`[limits]` (12.5.9)."""
 
     trials: Annotated[int, msgspec.Meta(ge=1, le=1024)] | None = None
@@ -198,7 +203,7 @@ class LimitsTable(Table, frozen=True, kw_only=True):
     stop_grace_s: Annotated[int, msgspec.Meta(ge=0, le=600)] = 30
 
 
-class RetryTable(Table, frozen=True, kw_only=True):
+class RetryTable(Table):
     """`[retry]` (12.5.9): repeats of what infrastructure broke, never of what a subject or evaluator did."""
 
     launch: Annotated[int, msgspec.Meta(ge=0, le=10)] = 2
@@ -208,7 +213,7 @@ class RetryTable(Table, frozen=True, kw_only=True):
     max_ms: Count = 60_000
 
 
-class ConfineSide(Table, frozen=True, kw_only=True):
+class ConfineSide(Table):
     """`[confine.subject]` and `[confine.evaluator]` (12.5.11); an absent profile is the side's own default."""
 
     backend: Literal["auto", "bwrap", "none"] = "auto"
@@ -221,14 +226,14 @@ class ConfineSide(Table, frozen=True, kw_only=True):
     max_open_files: Count = 1024
 
 
-class ConfineTable(Table, frozen=True, kw_only=True):
+class ConfineTable(Table):
     """`[confine]`."""
 
     subject: ConfineSide = ConfineSide()
     evaluator: ConfineSide = ConfineSide()
 
 
-class SecretsTable(Table, frozen=True, kw_only=True):
+class SecretsTable(Table):
     """`[secrets]` (12.5.12): the only bridge from the host's environment."""
 
     env: tuple[Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(?!\n)$")], ...] = ()
@@ -238,14 +243,14 @@ class SecretsTable(Table, frozen=True, kw_only=True):
 Channels = dict[str, dict[str, Any]]
 
 
-class ValuesTable(Table, frozen=True, kw_only=True):
+class ValuesTable(Table):
     """Input values of plan steps (12.13.2): by step, then by `<interfaceId>/<operationId>`."""
 
     step: dict[Identifier, Channels] = {}
     operation: dict[str, Channels] = {}
 
 
-class Experiment(Table, frozen=True, kw_only=True):
+class Experiment(Table):
     """The experiment file (12.5.1)."""
 
     evalQuality: Literal["experiment/1"]
@@ -276,14 +281,14 @@ class Experiment(Table, frozen=True, kw_only=True):
 # --- mutations, replies, drafts -----------------------------------------------------------------------------------
 
 
-class Swap(Table, frozen=True, kw_only=True):
+class Swap(Table):
     """Another value for one element of the launch vector."""
 
     index: Natural
     value: str
 
 
-class Mutation(Table, frozen=True, kw_only=True):
+class Mutation(Table):
     """One change in one place (12.7.1)."""
 
     id: Identifier
@@ -303,7 +308,7 @@ class Mutation(Table, frozen=True, kw_only=True):
     swap: Swap | None = None
 
 
-class Answer(Table, frozen=True, kw_only=True):
+class Answer(Table):
     """One committed answer of a reply (12.7.3)."""
 
     interface_id: Identifier
@@ -312,7 +317,7 @@ class Answer(Table, frozen=True, kw_only=True):
     when: ProbeInputBinding | None = None
 
 
-class Reply(Table, frozen=True, kw_only=True):
+class Reply(Table):
     """A committed degenerate answer to the whole plan (12.7.3)."""
 
     id: Identifier
@@ -321,7 +326,7 @@ class Reply(Table, frozen=True, kw_only=True):
     note: str = ""
 
 
-class ArmRef(Table, frozen=True, kw_only=True):
+class ArmRef(Table):
     """Which arm a probe measures: exactly one member."""
 
     mutation: Identifier | None = None
@@ -329,7 +334,7 @@ class ArmRef(Table, frozen=True, kw_only=True):
     clean: Literal[True] | None = None
 
 
-class DraftDefect(Table, frozen=True, kw_only=True):
+class DraftDefect(Table):
     """A seeded defect as its author knows it before anything ran."""
 
     defect_id: DefectId
@@ -339,21 +344,21 @@ class DraftDefect(Table, frozen=True, kw_only=True):
     manifestation_witness: ManifestationWitness | None = None
 
 
-class DraftCheck(Table, frozen=True, kw_only=True):
+class DraftCheck(Table):
     """A check that the probe owns; never part of the contract, never shown."""
 
     id: Identifier
     expression: Expression
 
 
-class Naive(Table, frozen=True, kw_only=True):
+class Naive(Table):
     """The weak check a degenerate reply must satisfy: exactly one member."""
 
     oracle: OracleId | None = None
     expression: Expression | None = None
 
 
-class ProbeDraft(Table, frozen=True, kw_only=True):
+class ProbeDraft(Table):
     """A probe before qualification (12.6)."""
 
     probe_id: ProbeId

@@ -127,7 +127,7 @@ def _only(folder: Folder, experiment: Authored[Experiment], field: str) -> str:
 
 def _artifact(folder: Folder, name: str, key: str, kind: type[T]) -> T:
     value: Any = read_source(name, folder.read(name)).value
-    check_stamp(key, value, f"{kind.__name__}.schemaVersion")
+    check_stamp(key, value, kind.__name__)
     return decode(kind, value, kind.__name__)
 
 

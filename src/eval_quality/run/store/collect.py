@@ -116,7 +116,7 @@ def _was_never_planned(path: Path) -> bool:
             return db.execute("SELECT 1 FROM meta WHERE key = 'planDigest'").fetchone() is None
         finally:
             db.close()
-    except (RunFault, sqlite3.Error):
+    except (RunFault, sqlite3.Error, ValueError):
         return False  # damage is for `verify` to tell, not for us to remove
 
 
@@ -153,7 +153,7 @@ def _sweep(path: Path, now_ms: int, dry_run: bool) -> tuple[int, int]:
                 referenced = referenced_blobs(db)
             finally:
                 db.close()
-        except (RunFault, sqlite3.Error):
+        except (RunFault, sqlite3.Error, ValueError):
             return 0, 0
         for digest, blob in Blobs(path).all():
             if digest not in referenced:

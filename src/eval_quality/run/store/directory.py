@@ -162,10 +162,7 @@ class Run:
 
     def path(self, name: str) -> Path:
         """Where a view of this name lies. Raises `ValueError` for a name that is not relative and normal."""
-        parts = PurePosixPath(name).parts
-        if not parts or name != "/".join(parts) or parts[0] in RESERVED or {"..", "/"} & set(parts) or "\0" in name:
-            raise ValueError(f"{name!r} is no name of a view")
-        return self.directory / name
+        return view_path(self.directory, name)
 
     def read(self, name: str) -> bytes:
         """The bytes of a published artifact, from its blob. Raises `KeyError`, `RunFault` (`store-corrupt`)."""
@@ -211,6 +208,17 @@ class Run:
             # What ended the block says more than a journal that could not note it.
             if error is None:
                 raise
+
+
+def view_path(directory: Path, name: str) -> Path:
+    """Where a view of this name lies in a run directory.
+
+    Raises `ValueError` for a name that is not relative and normal, or that is the run directory's own.
+    """
+    parts = PurePosixPath(name).parts
+    if not parts or name != "/".join(parts) or parts[0] in RESERVED or {"..", "/"} & set(parts) or "\0" in name:
+        raise ValueError(f"{name!r} is no name of a view")
+    return directory / name
 
 
 def read_header(directory: Path) -> dict[str, Any]:

@@ -383,7 +383,9 @@ class Journal:
         return self._writer.do(lambda db: _meta(db, f"note/{key}"))
 
     def close(self, reason: str = "") -> None:
-        """End this process's row and close the file."""
+        """End this process's row and close the file. Closing twice is no error."""
+        if self._writer.closed:
+            return
 
         def commit(db: sqlite3.Connection) -> None:
             self._note_activity(db)

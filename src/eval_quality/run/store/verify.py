@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from eval_quality.run.errors import RunFault
 from eval_quality.run.store.blobs import Blobs
-from eval_quality.run.store.directory import JOURNAL, LOCK, Run, read_header, write_view
+from eval_quality.run.store.directory import JOURNAL, LOCK, Run, read_header, view_path, write_view
 from eval_quality.run.store.lock import Lock
 from eval_quality.run.store.writer import check_identity, fault_of
 from eval_quality.value.digest import digest_bytes
@@ -55,6 +56,9 @@ def verify_run(directory: Path) -> Verification:
             return _verify(directory, db)
         except sqlite3.Error as error:
             raise fault_of(error) from error
+        except (ValueError, TypeError) as error:
+            # A damaged page can turn any value into any other.
+            raise RunFault.of("store-corrupt", "Journal", f"a row cannot be read: {error}") from error
         finally:
             db.close()
 
@@ -153,7 +157,11 @@ def _blobs(present: dict[str, Path], referenced: set[str]) -> Iterator[Damage]:
 
 def _views(directory: Path, db: sqlite3.Connection, blobs: Blobs) -> Iterator[Damage]:
     for name, digest in db.execute("SELECT name, byte_digest FROM artifact ORDER BY name"):
-        path = directory / name
+        try:
+            path = view_path(directory, name)
+        except ValueError as error:
+            yield Damage("store-corrupt", "Journal", str(error))
+            continue
         if not path.is_file():
             yield Damage("view-lost", f"Artifact[{name}]", "its file is missing")
         elif digest_bytes(path.read_bytes()) != digest and blobs.path(digest) is not None:

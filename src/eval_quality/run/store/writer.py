@@ -60,6 +60,11 @@ class Writer:
             self._fail_rest()
         return future.result()
 
+    @property
+    def closed(self) -> bool:
+        """Whether no request can be made any more."""
+        return not self._thread.is_alive()
+
     def close(self) -> None:
         """Finish what is queued, fold the log into the database, and end. Closing twice is no error."""
         self._requests.put(None)
