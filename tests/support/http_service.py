@@ -103,8 +103,8 @@ APPLICATION = Starlette(
 
 
 @contextmanager
-def serve(application: object = None) -> Generator[Service, None, None]:
-    """Serve `application` (default: the echo service above) until the block ends."""
+def serve(application: object = None, **tls: str) -> Generator[Service, None, None]:
+    """Serve `application` (default: the echo service above) until the block ends; `keyfile` and `certfile` for TLS."""
     seen: list[tuple[str, str]] = []
     inner = application or APPLICATION
 
@@ -115,7 +115,15 @@ def serve(application: object = None) -> Generator[Service, None, None]:
 
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(noting, log_level="critical", lifespan="auto"))
+    server = uvicorn.Server(
+        uvicorn.Config(
+            noting,
+            log_level="critical",
+            lifespan="auto",
+            ssl_keyfile=tls.get("keyfile"),
+            ssl_certfile=tls.get("certfile"),
+        )
+    )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     try:

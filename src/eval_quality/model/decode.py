@@ -177,7 +177,8 @@ def _attempt(kind: Any, value: Any, artifact_path: str) -> tuple[Any, tuple[Prob
     # 3. The record, or everything that is wrong.
     if narrowed is not None:
         try:
-            return msgspec.convert(frozen, narrowed), ()
+            # Bytes are bytes: without this, msgspec reads a string in their place as base64.
+            return msgspec.convert(frozen, narrowed, builtin_types=(bytes,)), ()
         except (msgspec.ValidationError, UnicodeEncodeError):
             pass
     from eval_quality.model.explain import explain

@@ -148,6 +148,8 @@ class _CheckedTransport(httpx2.AsyncBaseTransport):
             ssl_context=invocation.tls
             or (ssl.create_default_context() if invocation.origin.scheme == "https" else None),
             network_backend=_PinnedBackend(invocation),
+            # A connection that a server closes between two messages would look like a failure of the second.
+            max_keepalive_connections=0,
         )
 
     def fail(self, failure: Exception) -> None:
@@ -157,14 +159,18 @@ class _CheckedTransport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         url = request.url
-        answer = await self._pool.handle_async_request(
-            httpcore2.Request(
-                request.method,
-                httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
-                headers=request.headers.raw,
-                content=request.stream,
-            )
+        asked = httpcore2.Request(
+            request.method,
+            httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+            headers=request.headers.raw,
+            content=request.stream,
         )
+        try:
+            answer = await self._pool.handle_async_request(asked)
+        except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as error:
+            if request.method == "POST":  # the SDK would only log it
+                self.fail(error)
+            raise
         response = httpx2.Response(answer.status, headers=answer.headers, stream=_Counted(self, answer))
         return await self._checked(request, response) if request.method == "POST" else response
 
