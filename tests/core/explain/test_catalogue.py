@@ -1,4 +1,4 @@
-"""Every code has an entry, and every example does what it says: the failing one shows the code, the mended one does not."""
+"""Every code has an entry, and every example does what it says: failing, it shows the code; mended, it does not."""
 
 from typing import Any
 
