@@ -1,7 +1,7 @@
 """The published JSON Schema documents (spec 02 §28): `names()`, `text(kind)`, `load(kind)`.
 
 They are data files of the package; in a source checkout they are read from `schemas/` at its root. Run as a program
-(`python -m eval_quality.schemas`) this module writes the thirteen artifact schemas there again.
+(`python -m eval_quality.schemas`) this module writes the artifact schemas and those of experiments there again.
 """
 
 import json
@@ -41,8 +41,14 @@ def _directory() -> Path:
 def _write() -> None:
     from eval_quality.model.publish import document
 
-    for kind in INTERCHANGE_ARTIFACT_KEYS:
-        (_CHECKOUT / f"{kind}{_SUFFIX}").write_text(document(kind), encoding="utf-8", newline="\n")
+    from eval_quality.run.experiment import publish
+
+    texts = {kind: document(kind) for kind in INTERCHANGE_ARTIFACT_KEYS}
+    texts |= {name: publish.document(name) for name in publish.DOCUMENTS}
+    for name, text_ in texts.items():
+        path = _CHECKOUT / f"{name}{_SUFFIX}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text_, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

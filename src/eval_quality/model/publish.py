@@ -59,7 +59,7 @@ def document(registry_key: str) -> str:
 def schema(registry_key: str) -> Schema:
     """One schema document as a value."""
     kind = registry.kind_of(registry_key)
-    publisher = _Publisher()
+    publisher = Publisher()
     if isinstance(kind, type) and issubclass(kind, Record):
         branches = [publisher.branch(branch, kind.BRANCH_KEY, literal) for literal, branch in kind.branches().items()]
         body = {"oneOf": branches} if branches else publisher.record(kind)
@@ -87,7 +87,7 @@ _BODY_ENCODING_BY_STAMP: Final[Schema] = {
 }
 
 
-class _Publisher:
+class Publisher:
     """Turns record types into schemas, collecting the definitions they refer to."""
 
     def __init__(self) -> None:
