@@ -17,6 +17,8 @@ NAMES = [entry.name for entry in REGISTRY]
 
 def test_s1_pipeline_commands_come_first_and_in_order() -> None:
     assert NAMES[:6] == [*PIPELINE, "migrate"]
+    assert NAMES[6:11] == ["behavior-eval", "doctor", "skills", "capture-holdout", "run"]
+    assert NAMES.index("rescore") < NAMES.index("schema")
     assert len(set(NAMES)) == len(NAMES)
 
 

@@ -1,4 +1,4 @@
-"""Every command, in the order in which every list of commands shows them (spec 10 §1).
+"""Every command, in the order in which every list of commands shows them: by chapter (spec 10 §1).
 
 A plain table, so that help can name a command without importing it.
 """
@@ -24,12 +24,14 @@ PIPELINE: Final = ("compile", "seal", "preflight", "score", "aggregate-strength"
 """The commands of spec 10 §1: no prompt, no environment variable, no configuration file, no process, no connection."""
 
 REGISTRY: Final = (
+    # The pipeline (spec 10).
     Entry("compile", "compile", "refuse a contract that could not prove anything, or return it unchanged"),
     Entry("seal", "seal", "write the blinded brief an evaluator works from"),
     Entry("preflight", "preflight", "show that an environment can be measured and each planted fault shows"),
     Entry("score", "score", "judge what an evaluator recorded against one probe"),
     Entry("aggregate-strength", "aggregate_strength", "add up evidence artifacts and compare them with floors"),
     Entry("migrate", "migrate", "convert documents of older versions, one by one or as a relinked chain"),
+    # Behavioural evidence (spec 11).
     Entry(
         "behavior-eval",
         "behavior_eval",
@@ -41,6 +43,13 @@ REGISTRY: Final = (
     Entry("doctor", "doctor", "check environment, skills, evidence, freshness and maturity, and say what to do next"),
     Entry("skills", "skills", "list the skills of a repository, or inspect one"),
     Entry("capture-holdout", "capture_holdout", "run a deterministic skill's holdout and freeze the result"),
+    # Spec 12 and 13.
+    Entry("run", "run", "run an experiment: clean and damaged system, evaluators, verdicts and strength"),
+    Entry("rescore", "rescore", "score a finished run again, under its own policy or another one"),
+    Entry(
+        "verify", "verify", "recompute an evidence artifact from its documents and refuse one that does not reproduce"
+    ),
+    # Spec 16, and what helps with all of it.
     Entry("schema", "schema", "print the JSON Schema of a document kind"),
     Entry(
         "coverage",
@@ -51,13 +60,8 @@ REGISTRY: Final = (
         "explain", "explain", "explain a failure code, fault, coverage rule, pre-flight check or qualification reason"
     ),
     Entry("why", "why", "explain a verdict: its reasons, what decided each, and what would have to change"),
-    Entry(
-        "verify", "verify", "recompute an evidence artifact from its documents and refuse one that does not reproduce"
-    ),
     Entry("probe", "probe", "ask a live target under a target policy, and show what was observed"),
     Entry("conformance", "conformance", "prove that an adapter keeps the promises of its port"),
-    Entry("run", "run", "run an experiment: clean and damaged system, evaluators, verdicts and strength"),
-    Entry("rescore", "rescore", "score a finished run again, under its own policy or another one"),
     Entry("completion", "completion", "print a completion script for bash, zsh or fish"),
 )
 
