@@ -76,7 +76,7 @@ def check_experiment(path: str, options: Options) -> Prepared:
 
 
 def _sound(folder: DiskFolder) -> Experiment:
-    """The experiment file of a folder whose documents fit each other, so that every problem is told before any tree is read."""
+    """The experiment of a folder whose documents fit each other: every problem is told before a tree is read."""
     documents = load(folder)
     check(documents)
     return documents.experiment.record
