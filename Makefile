@@ -51,6 +51,11 @@ generate: $(RUN_READY)
 	$(BIN)/python -m eval_quality.schemas
 	$(BIN)/python -m eval_quality.cli.reference > docs/reference/cli.md
 	$(BIN)/python -m eval_quality.core.explain.coverage_table > docs/reference/coverage.md
+	$(BIN)/python -m eval_quality.core.why.tables > docs/reference/decisions.md
+	$(BIN)/python examples/release-notes-agent/capture.py
+	$(BIN)/python examples/checklist-skill/capture.py
+	$(BIN)/python examples/selection-suite/generate.py
+	$(BIN)/python examples/selection-suite/score.py --write
 	$(BIN)/python examples/notes-api/capture.py
 	$(BIN)/python examples/notes-api/chain.py
 
