@@ -11,6 +11,7 @@ attempt and repeats it; a cap, a signal or a fault stops the scheduling, lets wh
 leaves a run that `--resume` continues.
 """
 
+import errno
 import hashlib
 import threading
 import time
@@ -20,6 +21,7 @@ from typing import Any, Final, NamedTuple
 
 from eval_quality.core.preflight.plan import plan_preflight
 from eval_quality.errors import RuntimeFault
+from eval_quality.probe.lanes import LaneLost
 from eval_quality.probe.signals import AbortController
 from eval_quality.run.corpus import Qualified, failed_checks, fixture_verdict, qualify_all
 from eval_quality.run.errors import AuthoringProblem, RunFault, RunInvalid, RunStopped
@@ -28,8 +30,9 @@ from eval_quality.run.prepare import Item, Prepared
 from eval_quality.run.session import Meter, Void
 from eval_quality.run.stage import Stage
 from eval_quality.run.store.directory import Run
+from eval_quality.run.store.files import FULL
 from eval_quality.run.store.journal import Capture
-from eval_quality.run.work import Done, Host, perform
+from eval_quality.run.work import Done, Host, cycle_calls, perform
 from eval_quality.value.kind import is_object
 
 PHASES: Final = ("compile", "plan", "preflight", "qualify", "measure", "score")
@@ -102,6 +105,8 @@ class Execution:
         Raises `RunInvalid`, `RunStopped`, `RunFault`, `Interrupted`, `Until`.
         """
         journal = self._run.journal
+        if journal.state() == "sealing":
+            return self._bodies()
         if journal.state() in ("planned", "stopped", "failed"):
             journal.enter("qualifying" if self._pending("fixture", "qualify", "arm") else "measuring")
         self._phase("clean", ["fixture"])
@@ -253,12 +258,17 @@ class Execution:
         try:
             done = perform(self._stage, self._host, item, meter)
         except Void as void:
-            retries = self._prepared.experiment.retry.trial
-            state = journal.void(token, void.code, self._stage.redactor.text(void.detail), meter.calls, retries)
-            self.event("item.void" if state == "void" else "item.exhausted", item=item.item_id, code=void.code)
-            return state
+            return self._void(item, token, void, meter.calls)
+        except (OSError, LaneLost) as error:
+            return self._void(item, token, _host_failure(error), meter.calls)
         self._keep(item, token, done, meter.calls)
         return None
+
+    def _void(self, item: Item, token: str, void: Void, calls: int) -> str:
+        retries = self._prepared.experiment.retry.trial
+        state = self._run.journal.void(token, void.code, self._stage.redactor.text(void.detail), calls, retries)
+        self.event("item.void" if state == "void" else "item.exhausted", item=item.item_id, code=void.code)
+        return state
 
     def _keep(self, item: Item, token: str, done: Done, calls: int) -> None:
         attachments = {name: self._run.blobs.put(data, True) for name, data in done.private.items() if data}
@@ -286,7 +296,7 @@ class Execution:
             plan = prepared.probe(item.probe_id or "")
             return len(plan_preflight(prepared.contract, (plan.provisional,)).legs)
         if item.kind == "qualify":
-            return prepared.experiment.qualify.max_calls
+            return cycle_calls(prepared, prepared.probe(item.probe_id or ""))
         evaluator = next(
             each for each in prepared.evaluators if (each.id if each else "deterministic") == item.evaluator_id
         )
@@ -294,6 +304,14 @@ class Execution:
         if evaluator is None:
             return len(prepared.order) + resets
         return budgets(prepared, evaluator)["maxToolCalls"] + resets
+
+
+def _host_failure(error: OSError | LaneLost) -> Void:
+    """What the host could not do, as the end of an attempt; a full or read-only disk ends the run (12.18.2)."""
+    if isinstance(error, OSError) and error.errno in (*FULL, errno.EROFS):
+        where = "no space is left" if error.errno in FULL else "the file system is read-only"
+        raise RunFault.of("store-full" if error.errno in FULL else "store-unsupported", "Store", where) from error
+    return Void("host-failure", str(error) or type(error).__name__)
 
 
 def _over_reservation(name: str) -> Exception:

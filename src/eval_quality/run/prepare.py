@@ -126,12 +126,14 @@ class Prepared(NamedTuple):
         return tuple("deterministic" if each is None else each.id for each in self.evaluators)
 
 
-def prepare(folder: Folder, tree: Tree | None, content: Callable[[str], bytes], selection: Selection) -> Prepared:
+def prepare(
+    folder: Folder, tree: Tree | None, content: Callable[[str], bytes], selection: Selection, chosen: str = ""
+) -> Prepared:
     """Phases 1 to 3.
 
     `content` gives the bytes of a digest of the tree. Raises `ExperimentFailure`, `StructuralFailure`, `RuntimeFault`.
     """
-    documents = load(folder)
+    documents = load(folder, chosen)
     check(documents)
     experiment = documents.experiment.record
     contract = compile_contract(documents.contract, True)

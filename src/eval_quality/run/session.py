@@ -88,8 +88,6 @@ class Meter:
 
     def spend(self) -> None:
         """Charge one call. Raises what `exceeded` makes of the cap's name."""
-        if self._outer is not None:
-            self._outer.spend()
         with self._lock:
             if self._left <= 0:
                 raise self._exceeded("calls")
@@ -97,6 +95,9 @@ class Meter:
                 raise self._exceeded("time")
             self._left -= 1
             self.calls += 1
+        # the narrower cap first: what it refuses was never spent on the wider one
+        if self._outer is not None:
+            self._outer.spend()
 
 
 CONFIGURATION_FAULTS: Final = ("forbidden-target", "schema-parse-failure")

@@ -62,7 +62,7 @@ def _cell_reasons(cell: ScoredCell, strict: bool) -> Iterator[tuple[int, Authori
     ladder = cell.ladder
     if ladder is None:
         return
-    basis = "; ".join(ladder.basis)
+    basis = "; ".join(dict.fromkeys(ladder.basis))
     pending = cell.qualified.plan.draft.pending
     if ladder.verdict is None:
         yield 3, AuthoringProblem("cell-invalid", path, basis)
@@ -239,7 +239,7 @@ STATES: Mapping[str, tuple[str, str]] = {
 
 
 def summary_text(finished: Finished, account: Account, directory: str, strict: bool = False) -> str:
-    """The summary as a page of plain text."""
+    """The summary as a page of plain text. Why the exit code is not 0 is not on it: those lines are `reasons`."""
     lines = list(_text(finished, account, directory, strict))
     return "\n".join(lines) + "\n"
 
@@ -268,8 +268,6 @@ def _text(finished: Finished, account: Account, directory: str, strict: bool) ->
     found = reasons(finished, strict)
     yield ""
     yield f"Result: exit code {exit_code(found)}" + ("" if found else ", every cell is as it should be")
-    for _, problem in found:
-        yield f"  {problem.code}: {problem.artifact_path}: {problem.detail}"
     yield f"Files:  {directory}"
 
 
@@ -307,8 +305,9 @@ def _cell_text(cell: ScoredCell) -> Iterator[str]:
         yield f"         {cell.error}"
     if cell.ladder is not None:
         verdict = cell.verdict or "Invalid"
-        basis = f": {cell.ladder.basis[0]}" if cell.ladder.basis else ""
-        more = f" (+{len(cell.ladder.basis) - 1} more)" if len(cell.ladder.basis) > 1 else ""
+        distinct = list(dict.fromkeys(cell.ladder.basis))
+        basis = f": {distinct[0]}" if distinct else ""
+        more = f" (+{len(distinct) - 1} more)" if len(distinct) > 1 else ""
         yield f"         verdict {verdict}{basis}{more}"
     for stop in sorted(set(cell.stops) - {"submitted"}):
         yield f"         evaluator: {stop} in {cell.stops.count(stop)} of {len(cell.stops)} trials"

@@ -138,6 +138,14 @@ def _qualify(stage: Stage, plan: ProbePlan, outer: Meter) -> Outcome:
         return Outcome(Finding("qualification-cap-reached", f"the cycle needed more than {cap}"), {})
 
 
+def cycle_calls(prepared: Prepared, plan: ProbePlan) -> int:
+    """The most subject calls a cycle can make: a pass of a damaged arm is tried twice at the most."""
+    settings = prepared.experiment.qualify
+    legs = sum(defect.manifestation_witness is not None for defect in plan.draft.defects)
+    calls = len(prepared.order) + int(reset_call(prepared) is not None) + legs
+    return min(settings.max_calls, 2 * calls * max(3 * settings.repeats, 2))
+
+
 def reset_call(prepared: Prepared) -> Call | None:
     """The fixture reset that precedes trials and passes, where the run asks for one (12.5.2, 12.13.1).
 

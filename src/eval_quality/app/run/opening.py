@@ -58,26 +58,26 @@ class OpenRun(NamedTuple):
     root: str
 
 
-def find_folder(path: str) -> str:
-    """The experiment folder that `path` names: the folder, or the folder of the experiment file."""
+def find_folder(path: str) -> tuple[str, str]:
+    """The experiment folder that `path` names, and the experiment file where it names one."""
     if os.path.isdir(path):
-        return os.path.abspath(path)
+        return os.path.abspath(path), ""
     if os.path.isfile(path):
-        return os.path.dirname(os.path.abspath(path))
+        return os.path.split(os.path.abspath(path))
     raise ExperimentFailure.of("author-unreadable-source", "Experiment", f'"{path}" is neither a folder nor a file')
 
 
 def check_experiment(path: str, options: Options) -> Prepared:
     """Phases 1 to 3 without a run directory: everything that can be wrong before something is started."""
-    root = find_folder(path)
+    root, chosen = find_folder(path)
     folder = DiskFolder(root)
-    trees = read_trees(root, _sound(folder))
-    return prepare(folder, trees.subject, trees.content.__getitem__, options.selection)
+    trees = read_trees(root, _sound(folder, chosen))
+    return prepare(folder, trees.subject, trees.content.__getitem__, options.selection, chosen)
 
 
-def _sound(folder: DiskFolder) -> Experiment:
+def _sound(folder: DiskFolder, chosen: str = "") -> Experiment:
     """The experiment of a folder whose documents fit each other: every problem is told before a tree is read."""
-    documents = load(folder)
+    documents = load(folder, chosen)
     check(documents)
     return documents.experiment.record
 
@@ -88,10 +88,10 @@ def start(path: str, options: Options) -> OpenRun:
     Raises `ExperimentFailure`, `StructuralFailure`, `RuntimeFault`, `RunFault`; a run directory is made only when the
     experiment is sound and can be confined as it asks.
     """
-    root = find_folder(path)
+    root, chosen = find_folder(path)
     folder = DiskFolder(root)
-    trees = read_trees(root, _sound(folder))
-    prepared = prepare(folder, trees.subject, trees.content.__getitem__, options.selection)
+    trees = read_trees(root, _sound(folder, chosen))
+    prepared = prepare(folder, trees.subject, trees.content.__getitem__, options.selection, chosen)
     store_root = Path(options.store).absolute()
     sides = open_sides(prepared, options, root, str(store_root if options.run_dir is None else options.run_dir))
     facts = all_facts(prepared, root, trees.workspaces, trees.content.__getitem__, sides.evaluator)

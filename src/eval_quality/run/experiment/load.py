@@ -1,6 +1,6 @@
 """Reading a whole experiment folder (spec 12 §12.3, §12.4).
 
-1. Exactly one experiment file: `experiment.EXT` or `<name>.experiment.EXT`.
+1. One experiment file: the one that was named, else `experiment.EXT`, else the only `<name>.experiment.EXT`.
 2. The contract, the policy and the floors, in any notation; they are canonical artifacts, so what is wrong with them
    is `schema-version-mismatch` or `schema-parse-failure` as everywhere else.
 3. Every mutation, reply and probe draft, in file order.
@@ -51,12 +51,12 @@ class Documents(NamedTuple):
     drafts: tuple[Authored[ProbeDraft], ...]
 
 
-def load(folder: Folder) -> Documents:
-    """Read and decode every document of the folder.
+def load(folder: Folder, chosen: str = "") -> Documents:
+    """Read and decode every document of the folder; `chosen` is the experiment file, where it was named.
 
     Raises `ExperimentFailure` with every authoring problem, `RuntimeFault` for a broken canonical artifact.
     """
-    experiment = _experiment(folder)
+    experiment = _experiment(folder, chosen)
     record = experiment.record
     problems: list[AuthoringProblem] = []
     for field in ("contract", "policy", "floors"):
@@ -82,18 +82,18 @@ def load(folder: Folder) -> Documents:
     )
 
 
-def _experiment(folder: Folder) -> Authored[Experiment]:
-    names = [
-        name
-        for notation in NOTATIONS
-        for name in (*folder.names(f"experiment{notation}"), *folder.names(f"*.experiment{notation}"))
-    ]
+def _experiment(folder: Folder, chosen: str) -> Authored[Experiment]:
+    names = [chosen] if chosen else _present(folder, "experiment") or _present(folder, "*.experiment")
     if len(names) != 1:
         found = "none" if not names else ", ".join(names)
-        detail = f"a folder holds exactly one experiment.toml, .yaml, .yml or .json; found: {found}"
+        detail = f"a folder holds one experiment.toml, .yaml, .yml or .json, or you name the file; found: {found}"
         raise ExperimentFailure.of("author-unreadable-source", "Experiment", detail)
     source = read_source(names[0], folder.read(names[0]))
     return Authored(decode_authored(Experiment, source, "Experiment"), source, "Experiment")
+
+
+def _present(folder: Folder, stem: str) -> list[str]:
+    return [name for notation in NOTATIONS for name in folder.names(stem + notation)]
 
 
 def _all(
@@ -117,7 +117,7 @@ def _only(folder: Folder, experiment: Authored[Experiment], field: str) -> str:
     named: str | None = getattr(experiment.record, field)
     if named is not None:
         return named
-    names = [name for notation in NOTATIONS for name in folder.names(field + notation)]
+    names = _present(folder, field)
     if len(names) != 1:
         found = "none" if not names else ", ".join(names)
         detail = f"the folder holds exactly one {field}.json, .yaml, .yml or .toml; found: {found}"
@@ -132,7 +132,7 @@ def _artifact(folder: Folder, name: str, key: str, kind: type[T]) -> T:
 
 
 def _floors(folder: Folder, experiment: Authored[Experiment]) -> StrengthFloors:
-    if experiment.record.floors is None and not any(folder.names("floors" + notation) for notation in NOTATIONS):
+    if experiment.record.floors is None and not _present(folder, "floors"):
         return decode(StrengthFloors, {}, "StrengthFloors")
     name = _only(folder, experiment, "floors")
     return decode(StrengthFloors, read_source(name, folder.read(name)).value, "StrengthFloors")
