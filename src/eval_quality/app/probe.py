@@ -126,10 +126,15 @@ def _http(policies: Policies, targets: str | None) -> EnvironmentProbePort:
 
 
 def _heard(say: Callable[[str], None]) -> Callable[[SessionFacts], None]:
+    said: set[str] = set()
+
     def observer(facts: SessionFacts) -> None:
         server: Mapping[str, Any] = facts.server or {}
         name = " ".join(str(server[key]) for key in ("name", "version") if key in server)
-        say(f"MCP revision {facts.negotiated or 'not stated'}{f', server {name}' if name else ''}")
+        line = f"MCP revision {facts.negotiated or 'not stated'}{f', server {name}' if name else ''}"
+        if line not in said:  # every leg is a session of its own, and says the same
+            said.add(line)
+            say(line)
 
     return observer
 
