@@ -65,6 +65,11 @@ def right_answers(repository: Repository, *, bare: bool = False) -> dict[str, An
     return {case.opaque_id: dict(case.expected) for case in plan.cases}
 
 
+def wrong_answers(repository: Repository, *, bare: bool = False) -> dict[str, Any]:
+    """An answer nobody asked for, to every case."""
+    return {case_id: {"action": "elsewhere"} for case_id in right_answers(repository, bare=bare)}
+
+
 def answers_file(path: Path, answers: dict[str, Any], provider: str = "model") -> str:
     """A response bundle on disk."""
     path.write_text(json.dumps(response_bundle(provider, answers)), encoding="utf-8")

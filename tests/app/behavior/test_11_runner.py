@@ -72,7 +72,8 @@ def test_s7_5_the_provider_gets_the_exported_request_and_nothing_else(tmp_path: 
     assert written(tmp_path / "a.json") == {request["caseId"]: {"action": "a"} for request in BUNDLE.requests}
 
 
-def test_s7_5_three_kinds_of_failure_and_the_run_completes(tmp_path: Path) -> None:
+def test_s7_5_three_kinds_of_failure_and_the_run_completes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval_quality.app.behavior.runner.GRACE_SECONDS", 0.2)
     fake = Fake(ValueError("a defect"), 5.0, "no JSON at all", "", '{"action": "a"}')
     ran = run(fake, tmp_path / "a.json", timeout_ms=1)
     assert ran.outcomes == {"error": 1, "timeout": 1, "malformed": 2, "answered": 1}
@@ -183,9 +184,8 @@ def test_s17_13_the_runner_has_no_import_path_to_the_oracle() -> None:
         if name in reached or not path.exists():
             continue
         reached.add(name)
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("eval_quality"):
-                waiting.append(node.module)
+        nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        waiting += [node.module for node in nodes if node.module and node.module.startswith("eval_quality")]
     forbidden = {"scenario", "plan", "score", "evidence", "generator", "standing", "repository", "scoring", "export"}
     assert not {name for name in reached if "behavior" in name and name.rpartition(".")[2] in forbidden}
     assert "eval_quality.core.behavior.frame" in reached
