@@ -81,21 +81,53 @@ class _Place:
         return "".join(reversed(suffixes))
 
 
+_BETWEEN: Final = "\0"
+"""Joins strings so that one search covers them all: no pattern matches it, and it is an edge like a string's end."""
+
+
 def excluded_content(survey: Survey) -> StructuralFailure | None:
-    """Step 29: depth-first, members in schema order or JS order, elements by index."""
-    pending: list[tuple[object, _Place]] = [(to_value(survey.contract), _Place(None, "EvalContract"))]
+    """Step 29: depth-first, members in schema order or JS order, elements by index.
+
+    Nearly every contract is clean, and one search over all of its strings together, wherever they stand, says so.
+    """
+    document = to_value(survey.contract)
+    if excluded_category(_BETWEEN.join(_texts(document))) is None:
+        return None
+    located = _located_texts(document)
+    hits = [(place, category) for text, place in located if (category := excluded_category(text)) is not None]
+    place, category = hits[0]
+    return StructuralFailure(
+        EXCLUDED_CONTENT_IN_DECLARATION,
+        place.spell(),
+        f"the text looks like {category}; store a digest or an opaque reference instead",
+    )
+
+
+def _texts(document: object) -> set[str]:
+    """The distinct string values."""
+    found: set[str] = set()
+    pending = [document]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            found.add(value)
+        elif is_object(value):
+            pending += value.values()
+        elif is_array(value):
+            pending += value
+    return found
+
+
+def _located_texts(document: object) -> list[tuple[str, _Place]]:
+    """Every string value and where it stands, in the order of the walk."""
+    found: list[tuple[str, _Place]] = []
+    pending: list[tuple[object, _Place]] = [(document, _Place(None, "EvalContract"))]
     while pending:
         value, place = pending.pop()
         if isinstance(value, str):
-            category = excluded_category(value)
-            if category is not None:
-                return StructuralFailure(
-                    EXCLUDED_CONTENT_IN_DECLARATION,
-                    place.spell(),
-                    f"the text looks like {category}; store a digest or an opaque reference instead",
-                )
+            found.append((value, place))
         elif is_object(value):
             pending.extend((value[key], _Place(place, f".{key}")) for key in reversed(js_order(value)))
         elif is_array(value):
             pending.extend((value[i], _Place(place, f"[{i}]")) for i in reversed(range(len(value))))
-    return None
+    return found
