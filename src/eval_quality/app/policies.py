@@ -29,6 +29,7 @@ from eval_quality.model.target import (
     parse_mcp_target_policy,
     parse_probe_target_policy,
 )
+from eval_quality.probe.http_request import parse_origin
 from eval_quality.value.kind import is_array, is_object
 from eval_quality.value.scan import scan
 
@@ -102,7 +103,12 @@ def read_targets(path: str) -> Mapping[str, tuple[str, Mapping[str, str]]]:
         raise RuntimeFault("schema-parse-failure", TARGETS, "expected a mapping from interface to url and headers")
     targets: dict[str, tuple[str, Mapping[str, str]]] = {}
     for interface, entry in value.items():
-        decoded = decode(TargetEntry, entry, f"{TARGETS}[{interface}]")
+        place = f"{TARGETS}[{interface}]"
+        decoded = decode(TargetEntry, entry, place)
+        try:
+            parse_origin(decoded.url)
+        except ValueError as error:
+            raise RuntimeFault("schema-parse-failure", place, str(error)) from error
         headers: Mapping[str, str] = {} if isinstance(decoded.headers, UnsetType) else decoded.headers
         targets[interface] = (decoded.url, {name: _filled(text) for name, text in headers.items()})
     return targets

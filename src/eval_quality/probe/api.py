@@ -64,7 +64,7 @@ class ApiTarget(NamedTuple):
 class ApiAdapter:
     """The port. Without `targets`, an interface lives at its first authorization's scheme, host and port.
 
-    `resolver` and `tls` replace the host's name resolution and trust store.
+    Raises `ValueError` for a target that is no absolute http or https URL. `resolver` and `tls` replace the host's name resolution and trust store.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class ApiAdapter:
     ) -> None:
         self._policy = policy
         self._mechanism = mechanism or exchange_http
-        self._targets = targets
+        self._targets = None if targets is None else {name: _placed(target) for name, target in targets.items()}
         self._resolver = resolver
         self._tls = tls
 
@@ -108,8 +108,7 @@ class ApiAdapter:
 
     def _target(self, interface_id: str) -> tuple[Origin, str, Mapping[str, str]] | None:
         if self._targets is not None:
-            target = self._targets.get(interface_id)
-            return None if target is None else (*parse_origin(target.url), target.headers)
+            return self._targets.get(interface_id)
         for entry in self._policy.authorizations:
             if entry.interface_id == interface_id:
                 return Origin(entry.scheme, entry.host, entry.port), "", {}
@@ -176,6 +175,11 @@ class ApiAdapter:
             except RuntimeFault as fault:
                 raise _redirect_denied(fault) from fault.cause
             hop = following
+
+
+def _placed(target: ApiTarget) -> tuple[Origin, str, Mapping[str, str]]:
+    origin, base_path = parse_origin(target.url)
+    return origin, base_path, target.headers
 
 
 def create_http_adapter(
