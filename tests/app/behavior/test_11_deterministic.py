@@ -91,7 +91,7 @@ def test_s11_5_a_captured_holdout_makes_the_skill_m4(tmp_path: Path, kind: str, 
 
 def test_s11_5_what_cannot_be_captured(tmp_path: Path) -> None:
     root = reference_repository(tmp_path)
-    with pytest.raises(RepositoryRefused, match="no evaluator nothing; the repository has .*routing"):
+    with pytest.raises(RepositoryRefused, match=r"no evaluator nothing; the repository has .*routing"):
         capture_holdout(opened(root), "nothing", clock, allow_exec=False)
     path = root / "evals/holdouts/routing-v1.json"
     corpus = json.loads(path.read_text())

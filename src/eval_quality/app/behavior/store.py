@@ -80,7 +80,11 @@ def _keep(path: str) -> None:
     previous = f"{stem}.previous.json"
     link = f"{previous}.{os.urandom(6).hex()}.tmp"
     os.link(path, link)
-    os.replace(link, previous)
+    try:
+        os.replace(link, previous)
+    except BaseException:
+        os.unlink(link)
+        raise
 
 
 def sidecar_path(evidence: str) -> str:
