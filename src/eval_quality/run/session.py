@@ -18,13 +18,13 @@ If repeating could change what is learned about the subject or the evaluator, it
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Final, Protocol
+from typing import Protocol, TypeAlias
 
+from eval_quality.core.contract.operation import AnyOperation
 from eval_quality.core.contract.plan import PlanIndex
 from eval_quality.errors import RuntimeFault
 from eval_quality.model.decode import to_value
 from eval_quality.probe.signals import AbortSignal
-from eval_quality.run.errors import RunError, RunFault
 from eval_quality.run.plan.call import Call, Expand, ProbeObservation, ProbeRequest, request_of
 from eval_quality.run.plan.record import NoObservation
 from eval_quality.value.canonical import canonicalize
@@ -100,25 +100,27 @@ class Meter:
             self._outer.spend()
 
 
-CONFIGURATION_FAULTS: Final = ("forbidden-target", "schema-parse-failure")
-"""Faults that say the experiment is wrong, not the subject."""
+StdinForm: TypeAlias = Callable[[str, AnyOperation], str]
+"""(interface id, operation) -> `auto`, `json` or `text`."""
 
 
 class Session:
     """The started interfaces of one arm. Use as a context manager; leaving ends all processes.
 
-    units: by interface id. stdin_forms: by interface id (12.8.2). expand: gives a principal's value.
+    units: by interface id. stdin_form: of a logical executable (12.8.2). expand: gives a principal's value.
     """
 
     def __init__(
         self,
         units: Mapping[str, Unit],
+        stdin_form: StdinForm,
         index: PlanIndex,
         expand: Expand,
         meter: Meter,
         signal: AbortSignal,
     ) -> None:
         self._units = units
+        self._stdin_form = stdin_form
         self._index = index
         self._expand = expand
         self._meter = meter
@@ -138,7 +140,8 @@ class Session:
         assert operation is not None
         self._correlation += 1
         try:
-            request = request_of(call, operation, f"call-{self._correlation}", "auto", self._expand)
+            form = self._stdin_form(call.interface_id, operation)
+            request = request_of(call, operation, f"call-{self._correlation}", form, self._expand)
         except RuntimeFault as fault:
             return NoObservation("subject-unavailable", f"the call does not fit the interface: {fault.detail}")
         return self.send(request)
@@ -167,8 +170,3 @@ class Session:
         if fault.code == "port-failure":
             raise Void("subject-launch-failed", fault.detail) from fault
         raise fault
-
-
-def stopped(fault: RuntimeFault) -> RunError:
-    """A fault of the configuration as the end of the run."""
-    return RunFault.of(fault.code, fault.artifact_path, fault.detail)

@@ -12,7 +12,9 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from typing import Final, NamedTuple
 
+from eval_quality.core.contract.operation import AnyOperation
 from eval_quality.model.decode import decode, to_value
+from eval_quality.model.interface import CommandOperation
 from eval_quality.model.ports import ProbeObservation, ProbeRequest
 from eval_quality.probe.process import Caps, Launch, run_process
 from eval_quality.probe.signals import AbortSignal
@@ -99,7 +101,9 @@ class Stage:
         with self.workshop.workspace(master or self.workshop.master(arm)) as workspace:
             setting = self.setting(workspace)
             units = start_units(self.prepared.contract, self.prepared.experiment.interface, arm, setting)
-            with Session(units, self.prepared.lookup, self._principal_value, meter, self.signal) as session:
+            with Session(
+                units, self._stdin_form, self.prepared.lookup, self._principal_value, meter, self.signal
+            ) as session:
 
                 def issue(call: Call) -> ProbeObservation | NoObservation:
                     with self._gate.holding(call.interface_id):
@@ -110,6 +114,12 @@ class Stage:
                         return self._redacted(session.send(request))
 
                 yield Opened(issue, send)
+
+    def _stdin_form(self, interface_id: str, operation: AnyOperation) -> str:
+        executables = self.prepared.experiment.interface[interface_id].executable
+        if executables is None or not isinstance(operation, CommandOperation):
+            return "auto"
+        return executables[operation.invocation.executable].stdin_form
 
     def setting(self, workspace: str) -> Setting:
         """What drivers start things with in this workspace."""

@@ -83,6 +83,7 @@ class Executable(Table):
     target_args: tuple[str, ...] = ()
     artifacts: dict[Identifier, NonEmpty] = {}
     keep_artifacts: bool = False
+    stdin_form: Literal["auto", "json", "text"] = "auto"
 
 
 class Ready(Table):

@@ -172,8 +172,8 @@ def _spill(subject: Subject, seen: Pass) -> Finding | None:
         offending = [finding for finding in findings if finding.finding_id in match.unwitnessed_finding_ids]
         listed = ", ".join(f"{finding.oracle_id} on {' '.join(finding.observation_ids)}" for finding in offending)
         detail = (
-            f"the change also shows where the signature does not hold: {listed}; "
-            "make the edit narrower, or the signature true wherever the defect shows"
+            f"the arm also shows where the signature does not hold: {listed}; "
+            "make the change narrower, or the signature true wherever it shows"
         )
         return Finding("mutation-spills-over", detail)
     if match.result == "vacuous":
@@ -241,7 +241,7 @@ def run_cycle(subject: Subject, bench: Bench, crash_point: Callable[[str], Any] 
     if kind == "reply":
         seen["naive"] = seen["disciplined"] = changed
         not_naive, not_rejected = judge_reply(subject, changed[0])
-        return Outcome(not_naive or not_rejected, seen)
+        return Outcome(not_naive or not_rejected or _spill(subject, changed[0]), seen)
     seen["mutated"] = changed
     failure, contract_blind, designated_blind = judge_mutated(subject, changed)
     if failure is not None:
