@@ -64,7 +64,8 @@ class ApiTarget(NamedTuple):
 class ApiAdapter:
     """The port. Without `targets`, an interface lives at its first authorization's scheme, host and port.
 
-    Raises `ValueError` for a target that is no absolute http or https URL. `resolver` and `tls` replace the host's name resolution and trust store.
+    Raises `ValueError` for a target that is no absolute http or https URL. `resolver` and `tls` replace the host's name
+    resolution and trust store.
     """
 
     def __init__(

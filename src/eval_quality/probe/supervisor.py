@@ -30,12 +30,15 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Collection
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-KILL_ROUNDS = 100
-"""Stops a target that starts new processes faster than they are killed from holding the host (spec 07 §7.4.8)."""
-KILL_PAUSE_SECONDS = 0.005
+if TYPE_CHECKING:
+    from eval_quality.probe.process_tree import below, reap, signal_group, sweep
+else:
+    # Run as a script in isolated mode, where not even the script's own folder is importable.
+    sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+    from process_tree import below, reap, signal_group, sweep
+
 MAX_DESCRIPTORS = 64
 """Most descriptors one launch may carry."""
 
@@ -95,92 +98,6 @@ class Channel:
             buffer = buffer[end:]
         self._buffer = buffer
         return messages
-
-
-# --- the process tree ------------------------------------------------------------------------------------------------
-
-
-class _Process(NamedTuple):
-    pid: int
-    parent: int
-    zombie: bool
-    start: bytes
-
-
-def _stat(pid: int) -> _Process | None:
-    try:
-        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
-            text = file.read()
-    except OSError:
-        return None
-    fields = text[text.rindex(b")") + 2 :].split()
-    return _Process(pid, int(fields[1]), fields[0] in (b"Z", b"X"), fields[19])
-
-
-def _below(root: int, spared: Collection[int]) -> list[_Process]:
-    """Every process below `root`, apart from the `spared` ones and what is below them."""
-    children: dict[int, list[_Process]] = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit() and (process := _stat(int(name))):
-            children.setdefault(process.parent, []).append(process)
-    found: list[_Process] = []
-    waiting = [root]
-    while waiting:
-        for process in children.get(waiting.pop(), ()):
-            if process.pid not in spared:
-                found.append(process)
-                waiting.append(process.pid)
-    return found
-
-
-def _kill(process: _Process) -> None:
-    """Kill exactly this process: a reused process id has another start time."""
-    try:
-        descriptor = os.pidfd_open(process.pid)
-    except OSError:
-        return
-    try:
-        now = _stat(process.pid)
-        if now and now.start == process.start:
-            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-    except OSError:
-        pass
-    finally:
-        os.close(descriptor)
-
-
-def _signal_group(leader: int, number: int) -> None:
-    try:
-        os.killpg(leader, number)
-    except OSError:
-        return
-
-
-def _reap(kept: int) -> None:
-    """Collect every dead child but the zombie `kept`."""
-    for process in _below(os.getpid(), ()):
-        if process.zombie and process.parent == os.getpid() and process.pid != kept:
-            try:
-                os.waitpid(process.pid, os.WNOHANG)
-            except ChildProcessError:
-                continue
-
-
-def _sweep(leader: int, spared: Collection[int]) -> int:
-    """Kill the group of `leader` (0: none) and everything below this process until nothing lives; their number."""
-    seen: set[int] = set()
-    for _ in range(KILL_ROUNDS):
-        if leader:
-            _signal_group(leader, signal.SIGKILL)
-        alive = [process for process in _below(os.getpid(), spared) if not process.zombie]
-        if not alive:
-            break
-        for process in alive:
-            seen.add(process.pid)
-            _kill(process)
-        _reap(leader)
-        time.sleep(KILL_PAUSE_SECONDS)
-    return len(seen)
 
 
 def _become_subreaper() -> None:
@@ -300,16 +217,16 @@ class _Lane:
         if kind == "launch":
             self._launch(message[1])
         elif kind == "kill":
-            _sweep(self.leader, self.left_behind)
+            sweep(self.leader, self.left_behind)
             self.notice()
             self.channel.send("killed")
         elif kind == "signal" and self.leader:
-            _signal_group(self.leader, message[1])
+            signal_group(self.leader, message[1])
         elif kind == "release":
             self._release()
         elif kind == "close":
             self._release()
-            self.channel.send("closed", _sweep(0, ()))
+            self.channel.send("closed", sweep(0, ()))
             os._exit(0)
 
     def _launch(self, launch: dict[str, Any]) -> None:
@@ -337,7 +254,7 @@ class _Lane:
         if self.leader and not self.ended:
             state = os.waitid(os.P_PID, self.leader, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             if state is None:
-                _reap(self.leader)
+                reap(self.leader)
                 return
             self.ended = True
             status = state.si_status if state.si_code == os.CLD_EXITED else -state.si_status
@@ -354,7 +271,7 @@ class _Lane:
                 pass
         except ChildProcessError:
             return
-        self.left_behind.update(process.pid for process in _below(os.getpid(), ()))
+        self.left_behind.update(process.pid for process in below(os.getpid(), ()))
 
 
 def _move_up(fd: int, lowest: int) -> int:
@@ -387,7 +304,7 @@ def _run_lane(sock: socket.socket, page: int, alive: int) -> NoReturn:
     except HostGone:
         pass
     finally:
-        _sweep(0, ())
+        sweep(0, ())
         os._exit(0)
 
 
@@ -404,7 +321,7 @@ def _bury(lanes: set[int]) -> None:
     except ChildProcessError:
         pass
     if lane_died:
-        _sweep(0, lanes)
+        sweep(0, lanes)
 
 
 def main(descriptor: int) -> NoReturn:
@@ -442,7 +359,7 @@ def main(descriptor: int) -> NoReturn:
     except HostGone:
         pass
     finally:
-        _sweep(0, ())
+        sweep(0, ())
         os._exit(0)
 
 

@@ -1,0 +1,98 @@
+"""The processes below this one: finding, killing and collecting them. Used by the supervisor, so no project imports.
+
+A process found in /proc may be gone, or be another one, by the time it is killed: kills go through a descriptor of the
+process whose start time is compared first.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Collection
+from typing import NamedTuple
+
+KILL_ROUNDS = 100
+"""Stops a target that starts new processes faster than they are killed from holding the host (spec 07 §7.4.8)."""
+KILL_PAUSE_SECONDS = 0.005
+
+
+class Process(NamedTuple):
+    pid: int
+    parent: int
+    zombie: bool
+    start: bytes
+
+
+def stat(pid: int) -> Process | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+            text = file.read()
+    except OSError:
+        return None
+    fields = text[text.rindex(b")") + 2 :].split()
+    return Process(pid, int(fields[1]), fields[0] in (b"Z", b"X"), fields[19])
+
+
+def below(root: int, spared: Collection[int]) -> list[Process]:
+    """Every process below `root`, apart from the `spared` ones and what is below them."""
+    children: dict[int, list[Process]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit() and (process := stat(int(name))):
+            children.setdefault(process.parent, []).append(process)
+    found: list[Process] = []
+    waiting = [root]
+    while waiting:
+        for process in children.get(waiting.pop(), ()):
+            if process.pid not in spared:
+                found.append(process)
+                waiting.append(process.pid)
+    return found
+
+
+def kill(process: Process) -> None:
+    """Kill exactly this process: a reused process id has another start time."""
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except OSError:
+        return
+    try:
+        now = stat(process.pid)
+        if now and now.start == process.start:
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)
+
+
+def signal_group(leader: int, number: int) -> None:
+    try:
+        os.killpg(leader, number)
+    except OSError:
+        return
+
+
+def reap(kept: int) -> None:
+    """Collect every dead child but the zombie `kept`."""
+    for process in below(os.getpid(), ()):
+        if process.zombie and process.parent == os.getpid() and process.pid != kept:
+            try:
+                os.waitpid(process.pid, os.WNOHANG)
+            except ChildProcessError:
+                continue
+
+
+def sweep(leader: int, spared: Collection[int]) -> int:
+    """Kill the group of `leader` (0: none) and everything below this process until nothing lives; their number."""
+    seen: set[int] = set()
+    for _ in range(KILL_ROUNDS):
+        if leader:
+            signal_group(leader, signal.SIGKILL)
+        alive = [process for process in below(os.getpid(), spared) if not process.zombie]
+        if not alive:
+            break
+        for process in alive:
+            seen.add(process.pid)
+            kill(process)
+        reap(leader)
+        time.sleep(KILL_PAUSE_SECONDS)
+    return len(seen)
