@@ -29,10 +29,7 @@ class Row(NamedTuple, Generic[Value]):
 
 def holds(guard: Guard, facts: object) -> bool:
     """Whether every entry of `guard` admits the value that `facts` has under that name."""
-    for name, admitted in guard:
-        if getattr(facts, name) not in admitted:
-            return False
-    return True
+    return all(getattr(facts, name) in admitted for name, admitted in guard)
 
 
 def first(table: Iterable[Row[Value]], facts: object) -> Row[Value]:

@@ -10,10 +10,12 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from eval_quality.core.score.assess import ScoredRun
 from eval_quality.core.score.consistency import inconsistencies
 from eval_quality.errors import RuntimeFault, SchemaIssues
-from eval_quality.model.artifact import EvidenceArtifact
+from eval_quality.model.artifact import EvidenceArtifact, TrialOutcome
 from eval_quality.model.contract import EvalContract
 from eval_quality.model.decode import decode, to_value
 from eval_quality.model.policy import ScoringPolicy
@@ -64,7 +66,7 @@ def emit(
         "verdictBasis": list(ladder.basis),
         "callerAttestedInputs": list(CALLER_ATTESTED_INPUTS),
         "trials": to_value(assessment.trials),
-        "outcomes": [to_value(outcome) for outcome in run.trial_outcomes],
+        "outcomes": [],
         "reducedProbeOutcomes": [to_value(run.reduced)],
         "uncitedFindings": [name for trial in run.readings for name in trial.uncited_finding_ids],
         "coverageGaps": [to_value(gap) for gap in assessment.coverage_gaps],
@@ -103,9 +105,11 @@ def comparability_key(scoring_policy_digest: str, probe_ids: Iterable[str]) -> s
 
 
 def _checked(value: dict[str, Any], run: ScoredRun) -> EvidenceArtifact:
-    """spec 09 §3.9"""
+    """spec 09 §3.9. Outcomes are held against the schema one by one: there may be many, each is a record already."""
     try:
-        artifact = decode(EvidenceArtifact, value, "EvidenceArtifact")
+        for outcome in run.trial_outcomes:
+            decode(TrialOutcome, to_value(outcome), "EvidenceArtifact")
+        artifact = replace(decode(EvidenceArtifact, value, "EvidenceArtifact"), outcomes=run.trial_outcomes)
     except RuntimeFault as fault:
         issues = fault.cause.issues if isinstance(fault.cause, SchemaIssues) else ()
         where = join(issues[0].path) if issues and issues[0].path else "(root)"

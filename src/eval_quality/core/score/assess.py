@@ -20,7 +20,7 @@ from eval_quality.core.ingest.conditions import JudgeResultUnscored
 from eval_quality.core.qualify import QualificationResult
 from eval_quality.core.score.assessment import Assessment, ScoredOutcome
 from eval_quality.core.score.ladder import LadderResolution, resolve_ladder
-from eval_quality.core.score.outcome import OracleOutcome, decide
+from eval_quality.core.score.outcome import Facts, OracleOutcome, decide
 from eval_quality.core.score.reduction import INVALIDATING_STATES, Reduction, reduce_votes
 from eval_quality.core.score.strength import STRENGTH_CLASSES, Caught, class_strength, strength, strength_class
 from eval_quality.core.score.trial import OracleReading, TrialReading, oracle_severity
@@ -76,11 +76,20 @@ def assess(
         oracle.id: oracle_severity(contract, oracle.id) for oracle in contract.oracles
     }
     probe_severity = _probe_severity(contract, probe)
+    # An outcome depends on nothing but its key, and a set of trials has few of them.
+    decided: dict[tuple[Facts, str | None], OracleOutcome] = {}
+
+    def outcome_of(entry: OracleReading) -> OracleOutcome:
+        key = (entry.facts, entry.cited_finding_id)
+        if key not in decided:
+            decided[key] = decide(entry.facts._replace(**of_the_set), entry.cited_finding_id)
+        return decided[key]
+
     scored: list[ScoredOutcome] = []
     detailed: list[TrialOutcome] = []
     votes: list[TrialVote] = []
     for trial in readings:
-        outcomes = [decide(entry.facts._replace(**of_the_set), entry.cited_finding_id) for entry in trial.oracles]
+        outcomes = [outcome_of(entry) for entry in trial.oracles]
         for entry, outcome in zip(trial.oracles, outcomes, strict=True):
             scored.append(_scored(entry, outcome, ladder_severity[entry.oracle_id]))
             detailed.append(_detailed(entry, outcome, probe, probe_severity, trial.trial_index))

@@ -10,7 +10,7 @@ missing until every trial was read, the judge's conduct, so outcomes are decided
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from eval_quality.core.contract.plan import PlanIndex
 from eval_quality.core.contract.pointer import is_bound, parse_pointer
@@ -40,6 +40,8 @@ from eval_quality.model.policy import ScoringPolicy
 from eval_quality.model.primitives import OracleVerdict, Severity
 from eval_quality.model.probe import Probe
 from eval_quality.model.run_record import DefectFinding
+
+Shared = TypeVar("Shared")
 
 
 class OracleReading(NamedTuple):
@@ -98,6 +100,7 @@ class TrialReader:
         self._members = reference_set_members_of(contract)
         self._keys = reference_set_keys_of(contract)
         self._oracles = tuple((oracle, addressed_steps(oracle.check)) for oracle in contract.oracles)
+        self._shared: dict[Any, Any] = {}
 
     def read(self, trial: ValidatedObservations) -> TrialReading:
         """Read one trial (spec 08 §7). Raises the evaluator's runtime faults (spec 08 §15)."""
@@ -138,12 +141,12 @@ class TrialReader:
             )
             return OracleReading(
                 oracle_id=oracle.id,
-                facts=facts,
+                facts=self._share(facts),
                 cited_finding_id=finding_id,
                 cited_severity=None if finding_id is None else severities.get(finding_id),
                 disposition=disposition or "not-attempted",
-                selected_observation_ids=tuple(dict.fromkeys(observation_ids)),
-                check_resolution=resolution,
+                selected_observation_ids=self._share(tuple(dict.fromkeys(observation_ids))),
+                check_resolution=self._share(resolution),
             )
 
         uncited = [finding for finding in trial.findings if finding.oracle_id is None]
@@ -171,6 +174,10 @@ class TrialReader:
                 if isinstance(finding, DefectFinding)
             ),
         )
+
+    def _share(self, value: Shared) -> Shared:
+        """One object for equal values: trials of a set differ little, and what they leave behind is kept."""
+        return self._shared.setdefault(value, value)
 
     def _witness(self, trial: ValidatedObservations) -> WitnessMatch | None:
         if self._signature is None or self._designated is None:
