@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from eval_quality.core.compile.expression import LEGAL_FORMS
-from eval_quality.core.compile.regex import MAX_ALTERNATIVES, MAX_PATTERN_LENGTH, pattern_refusal
+from eval_quality.core.compile.regex import MAX_PATTERN_LENGTH, pattern_refusal
+from eval_quality.core.evaluation.regex import MAX_ALTERNATIVES
 from eval_quality.core.explain.patch import Edit, add, put
 from eval_quality.model.primitives import RELATIONS
 from support.contracts import (
