@@ -5,11 +5,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from support.http_service import Service, serve
+from support.program import call, spawn
 from support.subjects import api_entry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,13 +25,26 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "word-count"
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "eval_quality", *arguments], cwd=folder, capture_output=True, text=True, timeout=60
-    )
+class Done(NamedTuple):
+    """What a run left behind, by the names of `subprocess.CompletedProcess`."""
+
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-def probe(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *arguments: str) -> Done:
+    """The program inside this process, in `folder`."""
+    with chdir(folder):
+        return Done(*call(*arguments))
+
+
+def start(folder: Path, *arguments: str) -> Done:
+    """The program as a process of its own."""
+    return Done(*spawn(*arguments, cwd=folder))
+
+
+def probe(folder: Path, *arguments: str) -> Done:
     return run(folder, "probe", "--contract", "contract.json", "--policy", "policy.yaml", *arguments)
 
 
@@ -216,17 +232,17 @@ def adapters(tmp_path: Path) -> Path:
 
 
 def test_conformance_prints_a_report_for_each_subject(adapters: Path) -> None:
-    done = run(adapters, "conformance", "--adapter", "mine:one")
+    done = start(adapters, "conformance", "--adapter", "mine:one")
     assert done.returncode == 0
     assert done.stdout.startswith('PASS clock conformance for "system clock": 6/6 assertions passed\npass read/')
-    both = run(adapters, "conformance", "--adapter", "mine:several")
+    both = start(adapters, "conformance", "--adapter", "mine:several")
     assert both.returncode == 2
     assert 'FAIL clock conformance for "system clock": ' in both.stdout
     assert "FAIL read/typed-fault: " in both.stdout
 
 
 def test_conformance_as_json(adapters: Path) -> None:
-    done = run(adapters, "conformance", "--adapter", "mine:one", "--format", "json")
+    done = start(adapters, "conformance", "--adapter", "mine:one", "--format", "json")
     (report,) = json.loads(done.stdout)
     assert (report["passed"], report["port"], len(report["outcomes"])) == (True, "clock", 6)
 
@@ -243,6 +259,6 @@ def test_conformance_as_json(adapters: Path) -> None:
     ],
 )
 def test_a_factory_that_cannot_be_used_is_a_usage_error(path: str, message: str, adapters: Path) -> None:
-    done = run(adapters, "conformance", "--adapter", path)
+    done = start(adapters, "conformance", "--adapter", path)
     assert done.returncode == 64
     assert message in done.stderr

@@ -25,8 +25,8 @@ from support.hostile import (
     survivors,
 )
 
-ROUNDS = 3
-SLOW_ROUNDS = 40
+ROUNDS = 2
+SLOW_ROUNDS = 20
 
 
 def check(case: Case) -> None:

@@ -133,7 +133,7 @@ def _open_http(port: int) -> Any:
         "addresses": ["127.0.0.1", *subjects.ADDRESSES.values()],
         "methods": ["GET", "DELETE"],
         "maxRedirects": 50,
-        "maxElapsedMs": 20000,
+        "maxElapsedMs": 20_000,
         "maxResponseBytes": 1_000_000,
     }
     named = [("shop", "shop.test"), ("shop", "metadata.test"), ("elsewhere", "shop.test"), *subjects.INTERFACES.items()]
@@ -209,7 +209,7 @@ def command(key: str, folder: Path) -> Any:
 
 def _open_tools(folder: Path) -> Any:
     entry = subjects.tool_policy(
-        folder, ("echo", "refuse", "hang", "flood", "secret"), elapsed_ms=2000, output_bytes=1_000_000
+        folder, ("echo", "refuse", "hang", "flood", "secret"), elapsed_ms=3000, output_bytes=1_000_000
     )["authorizations"][0]
     return {"authorizations": [entry, {**entry, "interfaceId": "elsewhere"}]}
 

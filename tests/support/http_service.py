@@ -83,8 +83,8 @@ async def encoded(request: Request) -> Response:
 
 
 async def slow(_: Request) -> Response:
-    """Answers after two seconds."""
-    await asyncio.sleep(2)
+    """Answers after one second and a half."""
+    await asyncio.sleep(1.5)
     return PlainTextResponse("late")
 
 

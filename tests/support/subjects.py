@@ -219,7 +219,7 @@ def tool_policy(folder: Path, tools: tuple[str, ...] = ("echo", "refuse", "hang"
                 "tools": list(tools),
                 "cwd": str(folder),
                 "serverEnvironment": {},
-                "maxElapsedMs": caps.get("elapsed_ms", 2000),
+                "maxElapsedMs": caps.get("elapsed_ms", 1000),
                 "maxOutputBytes": caps.get("output_bytes", 65536),
             }
         ]
