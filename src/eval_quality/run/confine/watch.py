@@ -57,15 +57,16 @@ def watch(
         seen = _settled(specification, host, pid, settle_seconds)
         if seen is None:
             return None
-        if seen.breach is None:
-            try:
+        try:
+            if seen.breach is None:
                 confine(pid)
-            except OSError as error:
-                seen = seen._replace(breach=f"the process could not be put under its ceilings: {error.strerror}")
-        if seen.breach is None:
-            os.write(release, b"1")
-        else:
-            _kill(pid)
+                os.write(release, b"1")
+                return seen
+        except (ProcessLookupError, BrokenPipeError):
+            return None  # somebody ended it while it waited
+        except OSError as error:
+            seen = seen._replace(breach=f"the process could not be put under its ceilings: {error.strerror}")
+        _kill(pid)
         return seen
     finally:
         os.close(information)

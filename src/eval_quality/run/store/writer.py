@@ -35,13 +35,19 @@ _CORRUPT_CODES: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
 
 
 class Writer:
-    """Runs requests against the journal of one run directory, one transaction a batch."""
+    """Runs requests against the journal of one run directory, one transaction a batch.
+
+    closed: whether no request can be made any more.
+    """
 
     def __init__(self, path: Path, create: bool) -> None:
         """Open the journal, or create it. Raises `RunFault` (`store-unsupported`, `store-corrupt`, `store-full`)."""
         self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._opened: Future[None] = Future()
         self._broken: RunFault | None = None
+        # Held while a request enters, so that none enters after the thread has looked for the last time.
+        self._gate = threading.Lock()
+        self.closed = False
         self._thread = threading.Thread(target=self._run, args=(path, create), name="journal", daemon=True)
         self._thread.start()
         self._opened.result()
@@ -55,29 +61,27 @@ class Writer:
         Raises what the request raised, and `RunFault` when the journal failed.
         """
         future: Future[T] = Future()
-        self._requests.put((request, future, durable))
-        if not self._thread.is_alive():
-            self._fail_rest()
+        with self._gate:
+            if self.closed:
+                raise self._broken or ValueError("the journal is closed")
+            self._requests.put((request, future, durable))
         return future.result()
-
-    @property
-    def closed(self) -> bool:
-        """Whether no request can be made any more."""
-        return not self._thread.is_alive()
 
     def close(self) -> None:
         """Finish what is queued, fold the log into the database, and end. Closing twice is no error."""
         self._requests.put(None)
         self._thread.join()
-        self._fail_rest()
 
-    def _fail_rest(self) -> None:
+    def _end(self) -> None:
+        """Take no more requests, and answer those that came too late."""
+        with self._gate:
+            self.closed = True
         while True:
             try:
                 entry = self._requests.get_nowait()
             except queue.Empty:
                 return
-            if entry is not None and not entry[1].done():
+            if entry is not None:
                 entry[1].set_exception(self._broken or ValueError("the journal is closed"))
 
     # -- the thread --
@@ -99,6 +103,7 @@ class Writer:
             except sqlite3.Error:
                 pass  # the log is read on the next open
             connection.close()
+            self._end()
 
     def _batch(self) -> list[Request]:
         """The next requests; empty at the end."""
