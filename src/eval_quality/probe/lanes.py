@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -33,6 +34,7 @@ MAX_MESSAGE_BYTES: Final = 1 << 26
 _HEADER = struct.Struct("=I")
 _PAGE = struct.Struct("@dq")
 _CLOSE_SECONDS = 3.0
+_BELIEVED_SECONDS = 0.1
 _DYING_SECONDS = 0.05
 """How long a supervisor that was killed may take to be seen dead."""
 
@@ -49,6 +51,7 @@ class Lane:
         self._bound(LAUNCH_ALLOWANCE_SECONDS)
         self._buffer = b""
         self.lost = False
+        self.used_at = 0.0
         _supervisor.lanes.add(self)
 
     def _bound(self, seconds: float) -> None:
@@ -58,7 +61,9 @@ class Lane:
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
 
     def is_alive(self) -> bool:
-        """Whether an idle lane still has its process."""
+        """Whether an idle lane still has its process; one that was used a moment ago is believed to."""
+        if time.monotonic() - self.used_at < _BELIEVED_SECONDS:
+            return not self.lost
         try:
             return not self.lost and self._socket.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK) != b""
         except BlockingIOError:
@@ -82,7 +87,8 @@ class Lane:
             _PAGE.pack_into(self._page, 0, 0.0, 0)
         try:
             sent = socket.send_fds(self._socket, [data], list(descriptors)) if descriptors else 0
-            self._socket.sendall(data[sent:])
+            if sent < len(data):
+                self._socket.sendall(data[sent:])
         except OSError as error:
             self.lost = True
             raise LaneLost("the watchdog's lane is gone") from error
@@ -214,6 +220,7 @@ class _Supervisor:
     def give_back(self, lane: Lane) -> None:
         with self._lock:
             if not lane.lost and len(self.idle) < MAX_IDLE_LANES:
+                lane.used_at = time.monotonic()
                 self.idle.append(lane)
                 return
         lane.close()

@@ -83,13 +83,13 @@ class Completed(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something happened to a child.
+    """Something that happened to a child.
 
     kind: `stdout` and `stderr` (data; empty at the end of the stream),
     `exited` (number = exit code), `killed` (the lane is done killing), `lost` (the supervisor is gone), `aborted`.
     """
 
-    kind: str
+    kind: Literal["stdout", "stderr", "exited", "killed", "lost", "aborted"]
     data: bytes = b""
     number: int = 0
 
@@ -116,9 +116,10 @@ class Child:
         self._poller = select.poll()
         self._outgoing = memoryview(b"")
         self._closing = False
+        self._feeding = False
         self._kill_sent = False
         self._lost = False
-        self._readers: dict[int, str] = {}
+        self._readers: dict[int, Literal["stdout", "stderr"]] = {}
         self._writer = -1
         self._wake = -1
         self._unlisten: Callable[[], None] | None = None
@@ -126,11 +127,12 @@ class Child:
         try:
             reader, self._writer = os.pipe2(os.O_CLOEXEC)
             theirs.append(reader)
-            for name in ("stdout", "stderr"):
-                reader, writer = os.pipe2(os.O_CLOEXEC)
-                self._readers[reader] = name
-                theirs.append(writer)
-            os.set_blocking(self._writer, False)
+            reader, writer = os.pipe2(os.O_CLOEXEC)
+            self._readers[reader] = "stdout"
+            theirs.append(writer)
+            reader, writer = os.pipe2(os.O_CLOEXEC)
+            self._readers[reader] = "stderr"
+            theirs.append(writer)
             self._start(lane, launch, theirs)
             if signal is not None:
                 self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
@@ -147,7 +149,7 @@ class Child:
     def _start(self, lane: Lane, launch: Launch, standard: list[int]) -> None:
         message = {
             "argv": [utf8(argument) for argument in launch.argv],
-            "cwd": utf8(os.path.abspath(launch.cwd)),
+            "cwd": utf8(launch.cwd if launch.cwd.startswith("/") else os.path.abspath(launch.cwd)),
             "environment": {utf8(key): utf8(value) for key, value in launch.environment.items()},
             "targets": [0, 1, 2, *(number for number, _ in launch.descriptors)],
             "limits": list(launch.limits),
@@ -163,6 +165,9 @@ class Child:
         """Queue bytes for standard input."""
         if self._writer < 0 or not data:
             return
+        if not self._feeding:
+            self._feeding = True
+            os.set_blocking(self._writer, False)
         self._outgoing = memoryview(bytes(self._outgoing) + data)
         self._flush()
 
@@ -190,7 +195,8 @@ class Child:
 
     def _close_writer(self) -> None:
         if self._writer >= 0:
-            self._unpoll(self._writer)
+            if self._feeding:
+                self._unpoll(self._writer)
             os.close(self._writer)
             self._writer = -1
 
@@ -368,9 +374,13 @@ def _follow(child: Child, caps: Caps, signal: AbortSignal | None) -> Completed:
                 child.kill_and_drain()
                 ended = "elapsed"
                 break
+        over: Ended | None = None
         for event in child.wait(deadline - now):
-            if event.kind in streams:
-                streams[event.kind] += event.data
+            if event.kind == "stdout" or event.kind == "stderr":
+                output = streams[event.kind]
+                output += event.data
+                if len(output) > caps.max_output_bytes:
+                    over = over or event.kind
             elif event.kind == "aborted" and signal is not None:
                 raise AbortError(signal)
             elif event.kind == "lost":
@@ -378,10 +388,9 @@ def _follow(child: Child, caps: Caps, signal: AbortSignal | None) -> Completed:
         if ended == "lost":
             child.kill_and_drain()
             break
-        over = next((name for name, data in streams.items() if len(data) > caps.max_output_bytes), None)
         if over is not None:
             child.kill_and_drain()
-            ended = "elapsed" if time.monotonic() >= deadline else "stdout" if over == "stdout" else "stderr"
+            ended = "elapsed" if time.monotonic() >= deadline else over
             break
     elapsed = (time.monotonic() - child.started_at) * 1000
     code = child.exit_code if child.exit_code is not None else LOST_EXIT if ended == "lost" else UNKNOWN_EXIT
