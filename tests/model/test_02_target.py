@@ -96,8 +96,8 @@ def test_s25_4_the_detail_lists_pointers_and_messages() -> None:
         )
     assert caught.value.artifact_path == "CommandTargetPolicy"
     assert caught.value.detail.startswith(
-        '(root) Unrecognized key: "__proto__"; /authorizations/0/artifacts/report must not be empty; '
-        "/authorizations/0/artifacts/A~1b the key must match "
+        '(root): Unrecognized key: "__proto__"; /authorizations/0/artifacts/report: must not be empty; '
+        "/authorizations/0/artifacts/A~1b: the key must match "
     )
 
 

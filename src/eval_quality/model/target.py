@@ -187,7 +187,7 @@ def _parse(kind: type[P], value: Any) -> P:
     # 3.
     if found:
         detail = "; ".join(
-            f"{join([str(token) for token in path]) or '(root)'} {message}" for path, _, message in found
+            f"{join([str(token) for token in path]) or '(root)'}: {message}" for path, _, message in found
         )
         raise RuntimeFault("schema-parse-failure", name, detail) from SchemaIssues(found)
     return decode(kind, value, name)
