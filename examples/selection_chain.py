@@ -124,7 +124,7 @@ def behavior(number, skill, description):
 
 
 def contract(contract_id, skill, cases, prompt, sibling_groups):
-    """One behaviour with one oracle for each half of each case; `cases` maps a case to what it must and must not name."""
+    """One behaviour with one oracle for each half of each case; `cases` says what each must and must not name."""
     behaviors, oracles, plan = [], [], []
     for position, (case, wanted) in enumerate(cases.items()):
         step_id = f"{case}-case"
