@@ -114,7 +114,7 @@ def count_tolerance(collection: Any, expected: int, tolerance: int, relative: bo
     """Whether the length is within the tolerance, which is a count or whole percent of `expected` (§5.7.9)."""
     if not is_array(collection):
         return False
-    allowed = (expected * tolerance) / 100 if relative else tolerance
+    allowed = float(expected) * tolerance / 100 if relative else tolerance
     return abs(len(collection) - expected) <= allowed
 
 
