@@ -19,6 +19,7 @@ from eval_quality.model.decode import decode, to_value
 from eval_quality.value.digest import digest_value
 from support import judgment as j
 from support.judgment import digest
+from support.mutants import mutants
 
 
 def evidence(number: int = 1, *, caught: bool = True, exercised: bool = True, **over: Any) -> dict[str, Any]:
@@ -331,6 +332,38 @@ def test_s4_dropping_a_caught_probe_never_raises_the_rate(caught: list[bool], po
 
 CAUGHT = [evidence(n) for n in range(1, 7)]
 MISSED = [evidence(n, caught=False) for n in range(1, 7)]
+
+
+def check_mutated(count: int, seed: str) -> None:
+    """Damaged artifacts are refused with a typed error, or are whole: aggregating and comparing never do anything else."""
+    sources = [evidence(1), evidence(2, caught=False), control(3)]
+    whole = decode(EvidenceArtifact, sources[0], "x")
+    seen: set[str] = set()
+    for mutant in mutants(sources, count, seed):
+        try:
+            aggregate([FOURTH, mutant], {"defect": 0.5})
+        except (AggregationRefusal, RuntimeFault) as error:
+            seen.add(error.code)
+        else:
+            seen.add("aggregated")
+        try:
+            relation = compare_dominance(whole, decode(EvidenceArtifact, mutant, "x"), "material")
+        except RuntimeFault:
+            continue
+        seen.add(relation)
+    assert seen >= {"schema-parse-failure", "strength-input-inconsistent", "strength-inputs-disagree", "incomparable"}
+
+
+FOURTH = evidence(4)
+
+
+def test_s4_mutated_evidence_is_refused_with_a_typed_error() -> None:
+    check_mutated(500, "fast")
+
+
+@pytest.mark.slow
+def test_s4_mutated_evidence_is_refused_with_a_typed_error_at_length() -> None:
+    check_mutated(5000, "slow")
 
 
 # --- dominance ------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ one has none. A test carries its section in its name (`test_s8_3_...`), and its 
 import ast
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -33,6 +34,7 @@ _NAME = re.compile(r"test_((?:s\d+(?:_\d+)*_(?:and_|to_)?)+)")
 _SECTION = re.compile(r"s(\d+)(?:_(\d+))?")
 
 
+@cache
 def named_tests(chapter: str) -> dict[str, list[str]]:
     """Section -> names of its tests; a test named after two sections counts for both."""
     found: dict[str, list[str]] = {section: [] for section in SECTIONS[chapter]}

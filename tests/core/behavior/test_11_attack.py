@@ -17,7 +17,7 @@ from eval_quality.core.behavior.attack import (
     shared_ngrams,
     verdict,
 )
-from eval_quality.core.behavior.battery import battery, best_constant, passing, recommended
+from eval_quality.core.behavior.battery import battery, best_constant, passing, passing_responders, recommended
 from eval_quality.core.behavior.classify import Sample, guessed, picked
 from eval_quality.core.behavior.leak import contamination, scan_requests, token_pattern
 from eval_quality.core.behavior.maturity import Standard
@@ -227,7 +227,7 @@ def one_answer(**expected: Any) -> Plan:
 def test_a_constant_that_passes_everything_is_found() -> None:
     plan = one_answer(produces="p", gates=["b", "a"])
     rows = battery(plan, STANDARD)["s"]
-    assert passing(rows) == ("constant",)
+    assert passing(rows) == passing_responders(plan, STANDARD, "s") == ("constant",)
     assert rows["constant"] == {"passed": 15, "total": 15, "forbiddenViolations": 0, "passes": True}
     assert best_constant(plan.cases) == {"action": "always", "produces": "p", "gates": ["a", "b"]}
 
@@ -237,6 +237,7 @@ def test_distinct_decisions_withstand_the_battery() -> None:
     found = battery(plan, STANDARD)
     assert set(found) == {"skill-0", "skill-1"}
     assert [passing(rows) for rows in found.values()] == [(), ()]
+    assert passing_responders(plan, STANDARD, "skill-0") == ()
     assert set(found["skill-0"]) == {"constant", "name-everything", "refuse", "echo-first", "echo-last"}
     assert set(battery(plan, STANDARD, ("skill-1",))) == {"skill-1"}
     assert found["skill-0"]["echo-first"]["forbiddenViolations"] > 0
@@ -253,7 +254,7 @@ def test_refusing_passes_where_refusing_is_always_right() -> None:
     plain = [scenario(number, expected={"action": "pause-and-report"}) for number in range(2)]
     scenarios, _ = read_scenarios(plain, "s", "x")
     plan, _ = build_plan([SkillText("s", "# S\n")], scenarios, config())
-    assert "constant" in passing(battery(plan, STANDARD)["s"])
+    assert set(passing(battery(plan, STANDARD)["s"])) == set(passing_responders(plan, STANDARD, "s")) >= {"constant"}
 
 
 def test_recommended_actions_are_read_back_from_every_template() -> None:

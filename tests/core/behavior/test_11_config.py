@@ -6,10 +6,12 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from eval_quality.core.behavior.config import read_config
 from eval_quality.core.behavior.documents import PUBLISHED, SKILL_PACKAGE
-from eval_quality.core.behavior.draft7 import MAX_PROBLEMS, parse_date_time, problems, summary
+from eval_quality.core.behavior.draft7 import MAX_PROBLEMS, explained, holds, parse_date_time, problems, summary
 from eval_quality.core.behavior.findings import WARN, Finding
 from eval_quality.core.behavior.jsonish import as_integer, as_text, texts, walk
 from eval_quality.core.behavior.package import (
@@ -161,6 +163,8 @@ SCHEMA: dict[str, Any] = {
         "b": {"type": "array", "uniqueItems": True, "minItems": 1, "items": {"$ref": "#/definitions/t"}},
         "c": {"type": "string", "format": "date-time"},
         "d": {"enum": [1, "x"]},
+        "h": {"type": "string", "enum": ["x"]},
+        "i": {"enum": ["x", "ab"]},
         "e": {"type": "number"},
         "f": {"type": "boolean"},
     },
@@ -192,6 +196,26 @@ def test_the_draft_7_reader(value: Any, found: list[str]) -> None:
     assert jsonschema_rs.validator_for({**SCHEMA, "$schema": "http://json-schema.org/draft-07/schema#"}).is_valid(
         value
     ) is not bool(found)
+
+
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 5) | st.floats(0, 4) | st.sampled_from(["", "x", "ab", "A", "x\n"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abcdefghi"), inner, max_size=5),
+    max_leaves=8,
+)
+OPEN: dict[str, Any] = {**SCHEMA, "additionalProperties": False}
+
+
+@settings(max_examples=400, deadline=None)
+@given(ANY, st.sampled_from([SCHEMA, OPEN]))
+def test_the_fast_check_and_the_walk_agree(value: Any, schema: dict[str, Any]) -> None:
+    assert holds(schema, value) is (explained(schema, value) == ())
+
+
+def test_the_fast_check_follows_the_schema_not_its_address() -> None:
+    for least in range(40):
+        assert holds({"type": "string", "minLength": least}, "x" * least)
+        assert not holds({"type": "string", "minLength": least + 1}, "x" * least)
 
 
 def test_problems_are_capped_and_summed_up() -> None:

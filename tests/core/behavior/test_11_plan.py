@@ -169,7 +169,7 @@ def test_s17_4_2_a_family_without_a_forbidden_action_draws_one_and_forbids_nothi
     plan = golden_plan()
     beta = [case for case in plan.cases if case.skill_id == "beta"]
     assert all(case.forbidden is None for case in beta)
-    assert all("forbidden" not in case.oracle_row() for case in beta)
+    assert all(b"forbidden" not in case.oracle_text for case in beta)
 
 
 def test_s17_4_8_vocabulary_scope_repository_is_the_union() -> None:
@@ -201,6 +201,22 @@ def test_s4_2_one_byte_of_one_skill_changes_its_ids_alone() -> None:
     assert before.whole.corpus != after.whole.corpus
     assert before.whole.oracle == after.whole.oracle
     assert before.per_skill["skill-1"] == after.per_skill["skill-1"]
+
+
+def test_s4_2_kept_texts_are_the_canonical_ones() -> None:
+    """Digests are made of texts assembled from parts; here they are made straight from the definition."""
+    rows = [scenario(0, given={"\U0001f600": 1, "\uffff": "ä", "n": [1.5, None]}), scenario(1)]
+    plan, _ = build_plan([TEXTS[0]], read(rows, "alpha"), config())
+    for case in plan.cases:
+        assert case.given_text == canonical(case.given)
+        assert case.opaque_id == reference_case_id("alpha", case.case_id, "# Alpha\n", case.given)
+    assert plan.whole.corpus == sha256_hex(canonical(plan.requests()))
+    members = ["category", "skillId", "caseId", "expected", "forbidden"]
+    rows_of = [
+        dict(zip(members, (case.category, case.skill_id, case.case_id, case.expected, case.forbidden), strict=True))
+        for case in plan.cases
+    ]
+    assert plan.whole.oracle == sha256_hex(canonical(sorted(rows_of, key=lambda row: row["caseId"])))
 
 
 def test_s17_7_a_salt_changes_ids_and_the_oracle_hash_alone() -> None:

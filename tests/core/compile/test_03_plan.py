@@ -370,3 +370,9 @@ def test_s12_1_duplicated_step_ids_share_one_node() -> None:
     failure = binding_cycle(Survey(read_contract(document)))
     assert failure is not None
     assert failure.artifact_path.endswith('[stepId=x].inputBinding.body["a"]')
+
+
+def test_s10_2_an_oracle_without_direction_is_left_to_the_check_before() -> None:
+    from eval_quality.core.compile.oracles import oracle_alignment
+
+    assert oracle_alignment(Survey(read_contract(library(put("/oracles/0/direction", None))))) is None

@@ -2,7 +2,10 @@
 
 import pytest
 
-from eval_quality.core.compile.reachability import covers, is_scalar_type
+from eval_quality.core.compile.entry import read_contract
+from eval_quality.core.compile.reachability import covers, is_scalar_type, unreachable_in
+from eval_quality.core.contract.operation import operations_of
+from eval_quality.core.contract.pointer import parse_pointer
 from eval_quality.core.explain.patch import Edit, add, put
 from support.contracts import (
     both,
@@ -442,3 +445,9 @@ def test_s8_6_the_detail_quotes_the_volatile_pointer_as_written() -> None:
     assert error is not None
     assert "compare nothing" in error.detail
     assert 'declares no field "x"' in error.detail
+
+
+def test_s8_3_an_undeclared_artifact_is_unreachable_where_nothing_refused_it_before() -> None:
+    operation = next(operations_of(read_contract(command_contract()))).operation
+    reason = unreachable_in(parse_pointer("/interactions/run/artifact/other"), operation)
+    assert reason == 'operation "lint" does not declare artifact "other"'

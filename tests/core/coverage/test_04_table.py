@@ -1,11 +1,11 @@
 """Spec 04 §4: the generated reference, and the grid of declaration states."""
 
-import subprocess
-import sys
+import runpy
 from pathlib import Path
 
 import pytest
 
+from eval_quality.core.explain import coverage_table
 from eval_quality.core.explain.corpus import STATE_CONTRACTS, CorpusContract
 from eval_quality.core.explain.coverage_table import ASSERTED, build
 from eval_quality.core.explain.discipline import RULE_STATES, STATES, StateExample
@@ -18,11 +18,11 @@ def test_s4_the_page_is_what_the_rules_say() -> None:
     assert PAGE.read_text(encoding="utf-8") == build()
 
 
-def test_s4_the_module_prints_the_page() -> None:
-    command = [sys.executable, "-m", "eval_quality.core.explain.coverage_table"]
-    printed = subprocess.run(command, capture_output=True, check=True, timeout=60)
-    assert printed.stdout == PAGE.read_bytes()
-    assert printed.stdout.endswith(b"|\n")
+def test_s4_the_module_prints_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(coverage_table.__file__), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert printed == PAGE.read_text(encoding="utf-8")
+    assert printed.endswith("|\n")
 
 
 def test_s4_the_four_states_assert_what_the_specification_tables() -> None:

@@ -216,3 +216,10 @@ def test_edits_put_add_and_remove() -> None:
         apply(document, (put("/b/missing", 1),))
     with pytest.raises(IndexError):
         apply(document, (put("/a/7", 1),))
+
+
+def test_a_member_that_the_mended_document_lacks_is_said_not_to_be_there() -> None:
+    entry = CATALOGUE["undeclared-mandatory-input"]._replace(mended=())
+    assert "  /interactionPlan/0/inputBinding/body/colour is not there\n" in explanation_text(entry)
+    assert "  /forbiddenInputs/0 is not there\n" in explanation_text(CATALOGUE["forbidden-input-floor-incomplete"])
+    assert "  as it was scored\n" in explanation_text(CATALOGUE["strength-inputs-disagree"])
