@@ -15,8 +15,6 @@ from typing import Final
 from eval_quality.core.compile.codes import MALFORMED_OPERATOR_EXPRESSION
 from eval_quality.core.compile.survey import Survey
 from eval_quality.core.contract.walk import Node
-from eval_quality.core.evaluation.code_units import RangeOutOfOrder, pattern_needs_units, pattern_to_units
-from eval_quality.core.evaluation.regex import MAX_ALTERNATIVES
 from eval_quality.errors import StructuralFailure
 from eval_quality.model.expression import Regex
 
@@ -45,6 +43,8 @@ def refused_pattern(nodes: Iterable[Node]) -> StructuralFailure | None:
 
 def pattern_refusal(pattern: str) -> str | None:
     """Why a pattern may not stand in a contract, or None."""
+    from eval_quality.core.evaluation.regex import MAX_ALTERNATIVES  # deferred, like the engine
+
     if len(pattern) > MAX_PATTERN_LENGTH:
         return f"the pattern is longer than {MAX_PATTERN_LENGTH} characters, which no evaluation will match"
     if pattern.count("|") >= MAX_ALTERNATIVES:
@@ -61,7 +61,10 @@ def pattern_refusal(pattern: str) -> str | None:
 
 
 def _is_valid(pattern: str) -> bool:
-    import regress  # deferred: only a contract with a pattern pays for the engine
+    # Deferred: only a contract with a pattern pays for the engine and the modules around it.
+    import regress
+
+    from eval_quality.core.evaluation.code_units import RangeOutOfOrder, pattern_needs_units, pattern_to_units
 
     try:
         regress.Regex(pattern_to_units(pattern) if pattern_needs_units(pattern) else pattern)

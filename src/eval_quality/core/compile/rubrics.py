@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 from eval_quality.core.compile.codes import (
@@ -16,16 +17,23 @@ from eval_quality.errors import StructuralFailure
 from eval_quality.model.rubric import RubricBody
 
 _SEP: Final = rf"[-\u2010\u2011{JS_SPACE_CLASS}]+"
-_REASONING_PROSE: Final = re.compile(
-    r"\b(?:"
-    rf"chains?{_SEP}of{_SEP}thoughts?|trains?{_SEP}of{_SEP}thoughts?"
-    rf"|thought{_SEP}process(?:es|ing)?|thinking{_SEP}process(?:es)?"
-    rf"|(?:internal|inner){_SEP}monologues?|self{_SEP}explanations?"
-    r"|reasonings?|rationales?"
-    r")\b",
-    re.IGNORECASE | re.ASCII,
-)
-"""Words by which a rubric would score how an evaluator thinks rather than what it observed (spec 03 §13.2)."""
+
+
+@cache
+def _reasoning_prose() -> re.Pattern[str]:
+    """Words by which a rubric would score how an evaluator thinks rather than what it observed (spec 03 §13.2).
+
+    Compiled on first use: most contracts have no rubric, and this is the dearest pattern of the stage.
+    """
+    return re.compile(
+        r"\b(?:"
+        rf"chains?{_SEP}of{_SEP}thoughts?|trains?{_SEP}of{_SEP}thoughts?"
+        rf"|thought{_SEP}process(?:es|ing)?|thinking{_SEP}process(?:es)?"
+        rf"|(?:internal|inner){_SEP}monologues?|self{_SEP}explanations?"
+        r"|reasonings?|rationales?"
+        r")\b",
+        re.IGNORECASE | re.ASCII,
+    )
 
 
 def _base(rubric: RubricBody) -> str:
@@ -57,7 +65,7 @@ def reasoning_prose(survey: Survey) -> StructuralFailure | None:
     """Step 25, §13.2: no part of a rubric scores reasoning."""
     for rubric in survey.contract.rubrics:
         for path, text in _scored_texts(rubric):
-            match = _REASONING_PROSE.search(text)
+            match = _reasoning_prose().search(text)
             if match is not None:
                 return StructuralFailure(
                     RUBRIC_SCORES_REASONING_PROSE, path, f'"{match[0]}" scores reasoning, not an observation'
