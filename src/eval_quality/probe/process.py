@@ -279,7 +279,7 @@ class Child:
     def signal(self, number: int) -> None:
         """Send a signal to the target's group."""
         try:
-            self._lane.send("signal", number)
+            self._lane.send("signal", int(number))
         except LaneLost:
             return
 
