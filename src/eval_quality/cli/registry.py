@@ -46,9 +46,9 @@ REGISTRY: Final = (
     # Spec 12 and 13.
     Entry("run", "run", "run an experiment: clean and damaged system, evaluators, verdicts and strength"),
     Entry("rescore", "rescore", "score a finished run again, under its own policy or another one"),
-    Entry(
-        "verify", "verify", "recompute an evidence artifact from its documents and refuse one that does not reproduce"
-    ),
+    Entry("verify", "verify", "recompute an evidence artifact, or a whole run, and refuse what does not reproduce"),
+    Entry("capabilities", "capabilities", "find out what this host can do for a run: sandboxes, limits, the store"),
+    Entry("gc", "gc", "remove old runs from a store, and blobs that nothing refers to"),
     # Spec 16, and what helps with all of it.
     Entry("schema", "schema", "print the JSON Schema of a document kind"),
     Entry(

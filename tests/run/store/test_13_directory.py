@@ -480,3 +480,34 @@ def test_no_import_of_the_store_costs_the_pipeline_commands() -> None:
     code = "import sys, eval_quality.cli.compile; print([n for n in sys.modules if n.startswith('eval_quality.run')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_closed_folders_go_for_an_ordinary_user_too(tmp_path: Path) -> None:
+    """The administrator is stopped by no mode, so a child gives that up first."""
+    root = tmp_path / "tree"
+    (root / "closed" / "inner").mkdir(parents=True)
+    (root / "closed" / "file").write_text("x")
+    (root / "read-only").mkdir()
+    (root / "read-only" / "file").write_text("x")
+    (root / "read-only").chmod(0o500)
+    (root / "closed").chmod(0)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            if os.getuid() == 0:
+                os.chown(tmp_path, 65534, 65534)
+                for place, folders, names in os.walk(root):
+                    for name in (place, *(os.path.join(place, each) for each in (*folders, *names))):
+                        os.chown(name, 65534, 65534)
+                for folder in tmp_path.parents:
+                    if folder.stat().st_uid == 0 and str(folder) != "/" and not folder.stat().st_mode & 0o001:
+                        folder.chmod(folder.stat().st_mode | 0o011)
+                os.setresgid(65534, 65534, 65534)
+                os.setresuid(65534, 65534, 65534)
+            files.remove_tree(root)
+            code = 0 if not root.exists() else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert not root.exists()

@@ -3,10 +3,10 @@
 The face for the orchestrator, by module:
 
 `specification` - what a confined process sees, as data.
-    `Grants(workspace, reads=(), runtime=(), bridge=None)`: host paths made visible.
-    `Masks(...)`: host paths hidden by the `host-ro` profile, by label (`experiment`, `store`, ...).
-    `Limits(tmp_bytes, max_processes, max_memory, max_file_bytes, max_open_files)`.
-    `specify(profile, grants, masks=(), limits=Limits()) -> Specification`; raises `RunFault` `confinement-conflict`.
+    `Grants(workspace, reads=(), runtime=(), bridge=None)`: host paths made visible. `Limits(tmp_bytes, max_processes,
+    max_memory, max_file_bytes, max_open_files)`. `specify(profile, grants, masks={}, limits=None) -> Specification`;
+    `masks` maps a label (`experiment`, `store`, ...) to a host path that `host-ro` hides and no grant may touch.
+    Raises `RunFault` `confinement-conflict`. `repository_masks(masks)`: the same with the repositories around them.
     `Specification.allowed_mounts() -> tuple[str, ...]`: the manifest's `allowedMounts`, equal on hosts of one layout.
 
 `lane` - running something under a specification.
@@ -19,7 +19,7 @@ The face for the orchestrator, by module:
     made. `lane.sandbox_pid()` is the process inside the latest sandbox. `open_lane(backend, specification) -> Lane`:
     `ConfinedLane` for `bwrap`, a plain lane for `none`.
 
-`capability` - `report(directory) -> tuple[Capability, ...]`: each line is the result of doing the thing.
+`capability` - `report() -> tuple[Capability, ...]`: each line is the result of doing the thing.
     `require_backend(choice) -> "bwrap" | "none"`: `auto` and `bwrap` raise `RunFault` `confinement-unavailable` where
     sandboxes cannot be made; there is no silent fall-back.
 
@@ -32,5 +32,6 @@ The face for the orchestrator, by module:
 `beneath` - `read_beneath(root, relative, cap) -> bytes | None`: the only safe way to read a file that a confined
     process may have written: it never follows a link out of `root`.
 
-What is deliberately not here: an egress gateway, strace audit and the reachability scan (later parts; ADR 0013).
+What is deliberately not here: an egress gateway, strace audit and the reachability scan (later parts;
+docs/decisions/sandboxes.md).
 """

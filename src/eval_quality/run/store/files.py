@@ -10,10 +10,10 @@ import os
 import shutil
 import stat
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from eval_quality.run.errors import RunFault
 
@@ -84,19 +84,21 @@ def make_folder(path: Path, mode: int = 0o755) -> None:
 def remove_tree(path: Path) -> None:
     """Remove a folder and everything in it, whatever modes a subject left there; a missing one is no error."""
 
-    def make_writable(_function: Callable[..., Any], name: str, error: BaseException) -> None:
-        if isinstance(error, FileNotFoundError):
-            return
-        for place in (os.path.dirname(name), name):
-            if stat.S_ISDIR(os.lstat(place).st_mode):
-                os.chmod(place, 0o700)
-        if os.path.isdir(name) and not os.path.islink(name):
-            shutil.rmtree(name)
-        else:
-            os.unlink(name)
-
     # `onerror` is the spelling that every supported interpreter knows.
-    shutil.rmtree(path, onerror=lambda function, name, info: make_writable(function, name, info[1]))
+    shutil.rmtree(path, onerror=lambda _function, name, info: _open_and_remove(name, info[1]))
+
+
+def _open_and_remove(name: str, error: BaseException) -> None:
+    """Remove what refused to go, after making it and its folder accessible to their owner."""
+    if isinstance(error, FileNotFoundError):
+        return
+    for place in (os.path.dirname(name), name):
+        if stat.S_ISDIR(os.lstat(place).st_mode):
+            os.chmod(place, 0o700)
+    if stat.S_ISDIR(os.lstat(name).st_mode):
+        shutil.rmtree(name)
+    else:
+        os.unlink(name)
 
 
 def empty_folder(path: Path) -> None:

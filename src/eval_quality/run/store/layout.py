@@ -70,6 +70,13 @@ class Store:
                 scratch.unlink()
         return cls(root, warning)
 
+    @classmethod
+    def existing(cls, root: Path) -> "Store":
+        """A store that is there, without writing to it. Raises `RunFault` (`store-unsupported`) where there is none."""
+        if not (root / MARKER).is_file():
+            raise RunFault.of("store-unsupported", "Store", f"there is no store at {root}")
+        return cls(root)
+
     def create_run(self, experiment_id: str, header: Mapping[str, Any], clock: Clock = wall_ms) -> Run:
         """A new run directory of an experiment, open for writing. Raises `RunFault`."""
         stamp = datetime.fromtimestamp(clock() / 1000, UTC).strftime("%Y%m%dT%H%M%SZ")

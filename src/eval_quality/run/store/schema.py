@@ -1,4 +1,4 @@
-"""The journal's tables (spec 13 §13.5.2, simplified by ADR 0014).
+"""The journal's tables (spec 13 §13.5.2, simplified by docs/decisions/run-store.md).
 
 At most one capture an item, never replaced: that is a property of the file (primary key and triggers), not of the code.
 The documents of a capture are in the row itself, so that content and reference become durable in one commit.
