@@ -335,7 +335,7 @@ MISSED = [evidence(n, caught=False) for n in range(1, 7)]
 
 
 def check_mutated(count: int, seed: str) -> None:
-    """Damaged artifacts are refused with a typed error, or are whole: aggregating and comparing never do anything else."""
+    """A damaged artifact is refused with a typed error, or is whole after all; nothing else ever comes of it."""
     sources = [evidence(1), evidence(2, caught=False), control(3)]
     whole = decode(EvidenceArtifact, sources[0], "x")
     seen: set[str] = set()
@@ -363,7 +363,7 @@ def test_s4_mutated_evidence_is_refused_with_a_typed_error() -> None:
 
 @pytest.mark.slow
 def test_s4_mutated_evidence_is_refused_with_a_typed_error_at_length() -> None:
-    check_mutated(5000, "slow")
+    check_mutated(2500, "slow")
 
 
 # --- dominance ------------------------------------------------------------------------------------------------------
