@@ -143,7 +143,7 @@ def test_s5_7_6_the_machine(pattern: str, text: str, expected: bool) -> None:
 def test_s5_7_6_forgetting_steps_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ("ababc", "abab", "c", "aabbc", "ababababab", "abababc")
     expected = [build("^(?:a|b|ab)*c$")(text) for text in texts]
-    monkeypatch.setattr(bounded, "MAX_STEPS_KEPT", 2)
+    monkeypatch.setattr(bounded, "MAX_REMEMBERED", 6)
     search = build("^(?:a|b|ab)*c$")
     assert [search(text) for text in texts] == expected == [True, False, True, True, False, True]
 

@@ -19,8 +19,8 @@ from typing import Final, NamedTuple, NoReturn, TypeAlias
 MAX_STATES: Final = 20_000
 """Stops `(?:a|b){1000000}` from becoming a million copies."""
 
-MAX_STEPS_KEPT: Final = 10_000
-"""Steps one machine remembers; a text that needs more only makes it forget and find them again."""
+MAX_REMEMBERED: Final = 1_000_000
+"""State numbers one machine remembers in its steps; a text that needs more makes it forget and find them again."""
 
 Accepts: TypeAlias = Callable[[str], bool]
 """Whether one character is matched by an atom."""
@@ -189,13 +189,18 @@ def _refuse(reason: str) -> NoReturn:
 # 3.
 
 
+_Step: TypeAlias = tuple[frozenset[int], _Context, str]
+"""The states entered, the position, and the character to read; none at the end."""
+
+
 class _Machine:
     """The states, and what reading a character in a set of them leads to; each such step is found once and kept."""
 
     def __init__(self, states: list[_State], start: int) -> None:
         self._states = states
         self._start = start
-        self._known: dict[tuple[frozenset[int], _Context, str], frozenset[int]] = {}
+        self._known: dict[_Step, frozenset[int]] = {}
+        self._remembered = 0
         self._asks_boundary = any(state.assertion in ("\\b", "\\B") for state in states)
 
     def search(self, text: str) -> bool:
@@ -205,13 +210,19 @@ class _Machine:
             step = (entered, self._context(text, position), text[position : position + 1])
             following = self._known.get(step)
             if following is None:
-                if len(self._known) >= MAX_STEPS_KEPT:
-                    self._known.clear()
-                following = self._known[step] = self._step(*step)
+                following = self._step(*step)
+                self._remember(step, following)
             if _MATCHED in following:
                 return True
             entered = following
         return False
+
+    def _remember(self, step: _Step, following: frozenset[int]) -> None:
+        self._remembered += len(following)
+        if self._remembered > MAX_REMEMBERED:
+            self._known.clear()
+            self._remembered = len(following)
+        self._known[step] = following
 
     def _step(self, entered: frozenset[int], context: _Context, character: str) -> frozenset[int]:
         """The states entered by reading `character`, or only the accepting one when it is reached before.
