@@ -56,6 +56,7 @@ generate: $(RUN_READY)
 	$(BIN)/python examples/checklist-skill/capture.py
 	$(BIN)/python examples/selection-suite/generate.py
 	$(BIN)/python examples/selection-suite/score.py --write
+	$(BIN)/python -m eval_quality.run.experiment.reference > docs/reference/experiment.md
 	$(BIN)/python examples/notes-api/capture.py
 	$(BIN)/python examples/notes-api/chain.py
 

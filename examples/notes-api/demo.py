@@ -2,89 +2,59 @@
 
     python examples/notes-api/demo.py      (or `make demo` at the top of the checkout)
 
-It plants one defect in a small notes service, captures what the sound and the damaged service answer, and sends the
-captures through the commands of `eval-quality`. Everything is written to a temporary folder.
+It runs the two experiments of this folder: the same service and the same planted defect, judged by a contract that
+reads back what was written, and by one that believes the answer. Both services really run. The run directories stay
+below `.eval-quality`; nothing else is written.
 """
 
+import shutil
 import subprocess
 import sys
-import tempfile
 import tomllib
 from pathlib import Path
 
-from chain import HERE, PROBES, load, steps
+HERE = Path(__file__).resolve().parent
+PROGRAM = Path(sys.executable).with_name("eval-quality")
 
-WHAT = {
-    "P-001": "the planted defect",
-    "P-002": "the sound service",
-    "P-003": "a canned reply that only pleases",
-}
+EXPERIMENTS = (
+    ("A contract that reads back what was written", HERE / "experiment.yaml", 0),
+    ("The same, believing what the service answers", HERE / "response-only.experiment.yaml", 2),
+)
+"""What each shows, its file, and the exit code it is expected to have: 2 says that the evaluation failed."""
 
 
 def main():
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        plant()
-        say("Capturing what the services answer (this starts each of them several times) ...")
-        subprocess.run([sys.executable, HERE / "capture.py", "--out", folder], check=True)
-        say("")
-        for step in steps(folder, folder):
-            last = step.messages[-1].removeprefix("eval-quality: ") if step.messages else ""
-            say(f"    eval-quality {step.command:<18} exit {step.code}  {last}".rstrip())
-        tell(folder)
-        add_up(folder)
-        counterexample(folder)
+    plant()
+    codes = [run(title, experiment) for title, experiment, _ in EXPERIMENTS]
+    say("")
+    say("One bug, one service, two evaluations. Both pass on the sound service, and nobody could have told them apart:")
+    say("only the planted bug shows that the second one proves nothing about changes being kept.")
+    return 0 if codes == [expected for *_, expected in EXPERIMENTS] else 1
 
 
 def plant():
     """Show the one line that is replaced."""
     mutation = tomllib.loads((HERE / "mutations" / "forgets-changes.toml").read_text(encoding="utf-8"))
-    say("A notes service keeps changed notes. One line of it is replaced:")
+    say("A notes service keeps changed notes. In a copy of it one line is replaced:")
     say("")
     say(f"    - {mutation['find']}")
     say(f"    + {mutation['replace']}")
     say("")
-    say("The damaged service still answers every change with ok and the new title. It keeps the old one.")
+    say("The damaged copy still answers every change with ok and the new title. It keeps the old one.")
+
+
+def run(title, experiment):
+    """Run one experiment; its page goes to standard error, so that is what is shown."""
     say("")
-
-
-def tell(folder):
-    """What each oracle said about each probe, and why."""
-    contract = load(HERE / "contract.json")
-    behaviors = {oracle: behavior for behavior in contract["behaviors"] for oracle in behavior["oracles"]}
-    for probe in PROBES:
-        evidence = load(folder / f"{probe}.json")
-        say("")
-        say(f"{probe}, {WHAT[probe]}: the contract's verdict is {evidence['contractVerdict']}")
-        for outcome in evidence["outcomes"]:
-            if outcome["trialIndex"] == 1:
-                behavior = behaviors[outcome["oracleId"]]["description"]
-                say(f"    {outcome['oracleId']}  {outcome['state']:<21} {behavior}")
-    finding = load(folder / "runs" / "P-001" / "record-1.json")["findings"][0]
+    say(f"== {title}")
     say("")
-    say(f"Why O-001 caught the defect: {finding['summary']}")
-    for quote in finding["quotedEvidence"]:
-        say(f"    quoted: {quote['quote']}")
-    say("Why O-002 did not: it reads the answer to the change alone, and that answer was right.")
+    command = [PROGRAM, "run", experiment, "--progress", "plain", *isolation()]
+    return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode
 
 
-def add_up(folder):
-    """The strength of the contract over the three probes."""
-    say("")
-    say("Strength of the contract:")
-    for name, strength in load(folder / "strength-aggregate.json")["classes"].items():
-        if strength is not None:
-            say(f"    {name}: {strength['caught']} of {strength['exercised']} caught, rate {strength['rate']}")
-
-
-def counterexample(folder):
-    """The same defect under a contract that never reads back."""
-    evidence = load(folder / "response-only.json")
-    say("")
-    say("And without the oracle that reads back? The same defect, the same evaluator, O-002 alone:")
-    say(f"    verdict {evidence['contractVerdict']}: {evidence['verdictBasis'][0]}")
-    for gap in evidence["coverageGaps"]:
-        say(f"    and the contract itself shows the gap: {gap['rule']} ({gap['severity']})")
+def isolation():
+    """Processes are isolated where bubblewrap is installed; where it is not, say so and go on."""
+    return [] if shutil.which("bwrap") else ["--confine", "none"]
 
 
 def say(line):
@@ -92,4 +62,4 @@ def say(line):
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,5 +1,6 @@
 """Every command that a page shows is run, and prints what the page shows."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ PAGES = ["README.md", *pages()]
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_page_shows_what_its_commands_print(page: str, tmp_path: Path) -> None:
+    if "$ eval-quality run " in (ROOT / page).read_text(encoding="utf-8") and shutil.which("bwrap") is None:
+        pytest.skip("this page isolates processes, and bubblewrap is not installed")
     assert check_page(ROOT / page, tmp_path) > 0
 
 

@@ -63,23 +63,30 @@ def test_the_planted_defect_is_one_exact_line() -> None:
     assert "\n" not in mutation["find"] + mutation["replace"]
 
 
-def test_the_demo_tells_what_was_caught_and_why() -> None:
-    lines = run("demo.py").splitlines()
+@pytest.mark.slow
+def test_the_demo_tells_what_was_caught_and_why(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, EXAMPLE / "demo.py"], cwd=tmp_path, capture_output=True, text=True, timeout=240, check=True
+    )
+    told, pages = done.stdout.splitlines(), done.stderr.splitlines()
     for expected in (
         "    - self.notes[note_id] = updated",
         "    + self.notes[note_id] = note",
-        "P-001, the planted defect: the contract's verdict is PASS",
-        "    O-001  caught                A change that was accepted is kept.",
-        "    O-002  confirmed             A change that was accepted is acknowledged.",
-        "    O-001  passed-clean-control  A change that was accepted is kept.",
-        '    quoted: "title":"Groceries"',
-        "    defect: 1 of 1 caught, rate 1",
-        "    gameability: 1 of 1 caught, rate 1",
-        "    verdict FAIL: oracle O-002 resolved missed at or above the severity floor",
-        "    and the contract itself shows the gap: state-change-read-back (critical)",
+        "== A contract that reads back what was written",
+        "== The same, believing what the service answers",
     ):
-        assert expected in lines
-    assert len([line for line in lines if " exit " in line]) == 8
+        assert expected in told
+    for expected in (
+        "  P-001  CAUGHT        the planted defect was detected on evidence that shows it",
+        "         O-001 violated: obs-1, obs-2 response-body says Groceries",
+        "  P-002  QUIET         the clean system was not accused",
+        "  P-001  MISSED        the defect was there and nothing in the contract's designated oracle saw it",
+        "         it shows in obs-2, where these oracles held: O-002, O-003, O-004",
+        "         verdict FAIL: oracle O-002 resolved missed at or above the severity floor",
+        "  strength defect: 1 of 1 caught, rate 1.00, Wilson 95 % 0.21 to 1.00",
+        "  strength defect: 0 of 1 caught, rate 0.00, Wilson 95 % 0.00 to 0.79",
+    ):
+        assert expected in pages
 
 
 @pytest.mark.parametrize(

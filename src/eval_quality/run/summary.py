@@ -1,4 +1,4 @@
-"""The run summary: a document for machines and a page for people (spec 12 §12.26, §12.28).
+"""The run summary as a document, and the exit code it comes to (spec 12 §12.26, §12.28).
 
 The exit code is decided here, first match: 3 for an invalid run or cell, a probe set aside or an incomplete corpus;
 2 for a failing cell, a pending probe that is now caught, or a floor not met; 1 for CONCERNS under `--strict`; 0.
@@ -13,7 +13,6 @@ from eval_quality.model.aggregate import StrengthAggregate
 from eval_quality.model.decode import to_value
 from eval_quality.run.corpus import Qualified, failed_checks
 from eval_quality.run.errors import AuthoringProblem
-from eval_quality.run.experiment.corpus import arm_of
 from eval_quality.run.finish import Finished, ScoredCell
 from eval_quality.value.digest import digest_bytes, digest_value
 
@@ -224,111 +223,3 @@ def evaluator_gap(finished: Finished) -> dict[str, list[str]]:
         for name in finished.aggregates
         if name != "deterministic"
     }
-
-
-# --- for people ---------------------------------------------------------------------------------------------------
-
-STATES: Mapping[str, tuple[str, str]] = {
-    "caught": ("CAUGHT", "the planted defect was detected on evidence that shows it"),
-    "missed": ("MISSED", "the defect was there and nothing in the contract's designated oracle saw it"),
-    "unexercised": ("NOT EXERCISED", "the evaluator never made the call that would have shown it"),
-    "passed": ("QUIET", "the clean system was not accused"),
-    "false-positive": ("FALSE ALARM", "the clean system was accused of a defect"),
-    "invalid": ("INVALID", "this cell could not be judged"),
-}
-
-
-def summary_text(finished: Finished, account: Account, directory: str, strict: bool = False) -> str:
-    """The summary as a page of plain text. Why the exit code is not 0 is not on it: those lines are `reasons`."""
-    lines = list(_text(finished, account, directory, strict))
-    return "\n".join(lines) + "\n"
-
-
-def _text(finished: Finished, account: Account, directory: str, strict: bool) -> Iterator[str]:
-    prepared = finished.prepared
-    experiment = prepared.experiment
-    yield f"{experiment.title or experiment.id}: would this evaluation have caught a known bug?"
-    yield ""
-    yield "What was planted, and was it real?"
-    for each in finished.qualified:
-        yield f"  {each.plan.probe_id}  {_planted(each)}"
-        yield f"         {_proof(each)}"
-    for name in finished.aggregates:
-        yield ""
-        trials = "1 trial" if prepared.trials == 1 else f"{prepared.trials} trials"
-        yield f"What the evaluator `{name}` made of it ({trials} each)"
-        for cell in finished.cells:
-            if cell.cell.evaluator_id == name:
-                yield from _cell_text(cell)
-        yield from _strength_text(finished, name)
-    for side, facts in account.confinement.items():
-        if facts.get("backend") == "none":
-            yield ""
-            yield f"  UNCONFINED: the {side} ran without isolation (--confine none); the manifests say so."
-    found = reasons(finished, strict)
-    yield ""
-    yield f"Result: exit code {exit_code(found)}" + ("" if found else ", every cell is as it should be")
-    yield f"Files:  {directory}"
-
-
-def _planted(each: Qualified) -> str:
-    draft = each.plan.draft
-    kind, reference = arm_of(draft)
-    if kind == "mutation":
-        mutation = each.plan.arm.mutation
-        assert mutation is not None
-        where = f" in {mutation.file}" if mutation.file else f" at the launch of {mutation.interface}"
-        what = draft.defects[0].summary if draft.defects else draft.expected_failure
-        return f"{draft.class_}: {what} ({mutation.operator or mutation.kind}{where})"
-    if kind == "reply":
-        return f"{draft.class_}: {draft.degenerate_response} (canned reply {reference})"
-    return f"{draft.class_}: nothing; {draft.no_known_defect}"
-
-
-def _proof(each: Qualified) -> str:
-    if each.failure is not None:
-        return f"REFUSED {each.failure.code}: {each.failure.detail}"
-    kind = arm_of(each.plan.draft)[0]
-    if kind == "reply":
-        return "real: it satisfies the naive check and a disciplined oracle rejects it"
-    if kind == "clean":
-        return "real: the clean subject gave the same answers every time and every check held"
-    blind = "; no contract oracle sees it, which is a finding about the contract" if each.outcome.contract_blind else ""
-    return f"real: clean before, damaged in between, clean again after the roll-back{blind}"
-
-
-def _cell_text(cell: ScoredCell) -> Iterator[str]:
-    word, meaning = STATES[cell.state]
-    pending = " (known miss, does not gate)" if cell.qualified.plan.draft.pending else ""
-    yield f"  {cell.cell.probe_id}  {word:13} {meaning}{pending}"
-    if cell.error is not None:
-        yield f"         {cell.error}"
-    if cell.ladder is not None:
-        verdict = cell.verdict or "Invalid"
-        distinct = list(dict.fromkeys(cell.ladder.basis))
-        basis = f": {distinct[0]}" if distinct else ""
-        more = f" (+{len(distinct) - 1} more)" if len(distinct) > 1 else ""
-        yield f"         verdict {verdict}{basis}{more}"
-    for stop in sorted(set(cell.stops) - {"submitted"}):
-        yield f"         evaluator: {stop} in {cell.stops.count(stop)} of {len(cell.stops)} trials"
-
-
-def _strength_text(finished: Finished, name: str) -> Iterator[str]:
-    aggregate = finished.aggregates[name]
-    if aggregate is None:
-        yield f"  strength: not measured ({finished.aggregate_errors[name]})"
-        return
-    classes: Any = to_value(aggregate.classes)
-    for probe_class in CLASSES:
-        strength = classes[probe_class]
-        if strength is None:
-            continue
-        interval = wilson(strength["caught"], strength["exercised"])
-        if interval is None:
-            yield f"  strength {probe_class}: not measured, nothing was exercised"
-            continue
-        comparable = "" if strength["comparable"] else "; too few trials to compare"
-        yield (
-            f"  strength {probe_class}: {strength['caught']} of {strength['exercised']} caught, "
-            f"rate {strength['rate']:.2f}, Wilson 95 % {interval.low:.2f} to {interval.high:.2f}{comparable}"
-        )

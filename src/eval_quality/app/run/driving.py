@@ -17,12 +17,13 @@ from eval_quality.run.corpus import artifact_bytes, fixture_verdict, qualify_all
 from eval_quality.run.errors import RunError, RunInvalid
 from eval_quality.run.execution import Caps, Execution, Interrupted, Until
 from eval_quality.run.finish import finish
+from eval_quality.run.page import summary_text
 from eval_quality.run.sandbox import Confined
 from eval_quality.run.snapshot import subject_rules
 from eval_quality.run.stage import Stage
 from eval_quality.run.store.directory import Run
 from eval_quality.run.store.verify import repair_views
-from eval_quality.run.summary import Account, summary_text, summary_value
+from eval_quality.run.summary import Account, summary_value
 from eval_quality.run.tree import materialise
 from eval_quality.run.work import Host
 from eval_quality.run.workshop import Workshop

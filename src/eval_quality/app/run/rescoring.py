@@ -18,13 +18,14 @@ from eval_quality.run.errors import AuthoringProblem, RunFault
 from eval_quality.run.execution import with_seconds
 from eval_quality.run.experiment.load import load
 from eval_quality.run.finish import Finished, finish
+from eval_quality.run.page import summary_text
 from eval_quality.run.planned import recorded_facts
 from eval_quality.run.prepare import Prepared, prepare
 from eval_quality.run.snapshot import INPUTS, read_snapshot
 from eval_quality.run.source import read_source
 from eval_quality.run.store.directory import Run
 from eval_quality.run.store.verify import verify_run
-from eval_quality.run.summary import Account, summary_text, summary_value
+from eval_quality.run.summary import Account, summary_value
 from eval_quality.value.digest import digest_value
 from eval_quality.value.scan import scan
 

@@ -116,10 +116,7 @@ class Address(Table):
 
 
 class Interface(Table):
-    """`[interface.<logicalId>]`: how a logical interface is driven (12.8).
-
-    One table for all kinds; `run.experiment.check` refuses the fields of another kind.
-    """
+    """`[interface.<logicalId>]`: how a logical interface is driven (12.8). A kind has no fields of another kind."""
 
     kind: Literal["cli", "mcp", "api", "python"]
     lifetime: Literal["call", "trial"] | None = None

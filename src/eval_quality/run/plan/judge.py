@@ -65,7 +65,13 @@ class Judge:
             addressed = [entry for entry in selections if entry.step_id in self._addressed[oracle.id]]
             ids = dict.fromkeys(name for entry in addressed for name in entry.observation_ids)
             path = f"EvalContract.oracles[id={oracle.id}].check"
-            resolution = "" if oracle.check is None else self.resolve(oracle.check, singles, path)
+            if oracle.check is None:
+                resolution = ""
+            elif addressed and not ids:
+                # an absent value compares as different, but where nobody answered nothing was seen to differ
+                resolution = "insufficient-evidence"
+            else:
+                resolution = self.resolve(oracle.check, singles, path)
             found.append(Judgment(oracle, resolution, tuple(ids)))
         return tuple(found)
 

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from eval_quality.core.qualify import HomeOperation
+from eval_quality.core.score.trial import addressed_steps
 from eval_quality.core.score.witness import match_witness
 from eval_quality.model.contract import EvalContract
+from eval_quality.model.expression import Expression
 from eval_quality.model.run_record import Observation
 from eval_quality.run.experiment.document import ProbeDraft
 from eval_quality.run.plan.judge import Judge, covered
@@ -86,8 +88,16 @@ def _probe(draft: ProbeDraft, seen: Pass, judge: Judge) -> Iterator[Check]:
     by_step = {**judge.selected(seen.observations), **seen.legs}
     for check in draft.checks:
         path = f"ProbeDraft[{draft.probe_id}].checks[id={check.id}]"
-        resolution = judge.resolve(check.expression, by_step, path)
+        resolution = _resolved(judge, check.expression, by_step, path)
         yield Check("probe", check.id, resolution, resolution == "true", resolution == "false")
+
+
+def _resolved(judge: Judge, expression: Expression, by_step: Mapping[str, Observation], path: str) -> str:
+    """An expression over what answered; where none of the steps it looks at did, nothing was seen."""
+    addressed = addressed_steps(expression)
+    if addressed and not addressed & by_step.keys():
+        return "insufficient-evidence"
+    return judge.resolve(expression, by_step, path)
 
 
 def _witnesses(draft: ProbeDraft, seen: Pass, judge: Judge, signed: Sequence[str]) -> Iterator[Check]:
@@ -96,7 +106,7 @@ def _witnesses(draft: ProbeDraft, seen: Pass, judge: Judge, signed: Sequence[str
         if witness is None:
             continue
         path = f"ProbeDraft[{draft.probe_id}].defects[id={defect.defect_id}].manifestationWitness"
-        resolution = judge.resolve(witness.relation, seen.legs, path)
+        resolution = _resolved(judge, witness.relation, seen.legs, path)
         # a witness alone is no detection: the signature has to hold as well, where somebody could have looked
         violated = resolution == "true" and (draft.signature is None or bool(signed))
         yield Check("witness", defect.defect_id, resolution, resolution != "true", violated)
