@@ -108,9 +108,10 @@ def _why(cell: ScoredCell) -> Iterator[str]:
     """What the first trial shows: the quotation behind a claim, or where the defect was and nobody looked."""
     trial = cell.trials[0]
     for finding in trial.findings[:MAX_SHOWN_FINDINGS]:
-        quoted = (finding.get("quotedEvidence") or [{}])[0]
+        quotes: list[dict[str, str]] = finding.get("quotedEvidence") or [{}]
+        quoted = quotes[0]
         where = f"{', '.join(finding['observationIds'])} {quoted.get('channel', '')}".strip()
-        text: str = quoted.get("quote", "")
+        text = quoted.get("quote", "")
         shown = text if len(text) <= MAX_SHOWN_QUOTE else text[:MAX_SHOWN_QUOTE] + "..."
         yield f"         {finding['oracleId'] or 'no oracle'} violated: {where} says {shown}"
     if cell.state == "missed":

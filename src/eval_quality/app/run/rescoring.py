@@ -62,7 +62,7 @@ def _document(path: str) -> Any:
 
 
 def recompute(run: Run, policy: ScoringPolicy | None, floors: StrengthFloors | None) -> Recomputed:
-    """Mint, seal and score again from captures and inputs alone. Raises `RunFault` (`resume-refused`) before the end."""
+    """Mint, seal and score again from captures and inputs. Raises `RunFault` (`resume-refused`) before the end."""
     if run.journal.state() != "done":
         detail = f"the run is {run.journal.state()}; only a finished run can be scored again"
         raise RunFault.of("resume-refused", f"Run[{run.directory.name}]", detail)
