@@ -182,6 +182,19 @@ def test_s5_7_6_more_alternatives_than_the_engine_can_compile_safely_are_refused
     assert code("^" + "|" * regex.MAX_ALTERNATIVES + "$") == "budget-exhausted"
 
 
+def test_s5_7_6_a_pattern_longer_than_compile_admits_is_refused() -> None:
+    assert matches("^" + "a" * (regex.MAX_PATTERN_LENGTH - 2) + "$", "a") is False
+    assert code("^" + "a" * (regex.MAX_PATTERN_LENGTH - 1) + "$") == "budget-exhausted"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "valid"),
+    [("^a$", True), ("^($", False), (r"^\b*$", False), (f"^[{GRIN}-\U0001f60e]$", False), (f"^[{GRIN}]$", True)],
+)
+def test_s5_7_6_what_compile_asks(pattern: str, valid: bool) -> None:
+    assert regex.is_ecma_262(pattern) is valid
+
+
 def test_s5_7_6_a_pattern_nested_deeper_than_the_engine_reads_is_refused() -> None:
     assert code("^" + "(" * 2000 + "a" + ")" * 2000 + "$") == "operator-cannot-accept-operand"
 

@@ -62,15 +62,9 @@ def pattern_refusal(pattern: str) -> str | None:
 
 def _is_valid(pattern: str) -> bool:
     # Deferred: only a contract with a pattern pays for the engine and the modules around it.
-    import regress
+    from eval_quality.core.evaluation.regex import is_ecma_262
 
-    from eval_quality.core.evaluation.code_units import RangeOutOfOrder, pattern_needs_units, pattern_to_units
-
-    try:
-        regress.Regex(pattern_to_units(pattern) if pattern_needs_units(pattern) else pattern)
-    except (regress.RegressError, RangeOutOfOrder):
-        return False
-    return True
+    return is_ecma_262(pattern)
 
 
 def _is_anchored(pattern: str) -> bool:

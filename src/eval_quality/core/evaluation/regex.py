@@ -8,8 +8,9 @@
    take more than `BACKTRACKING_CAP` steps, by a machine that does not (`bounded`). Both give the same answer.
 
 Gates read a stripped copy of the pattern: escapes and class contents cannot quantify anything. They run before the
-engine sees the value. One cap is ours: more alternatives than `MAX_ALTERNATIVES` are refused before compilation,
-because the engine's compiler recurses once per alternative and a long enough pattern would end the process.
+engine sees the value. Two caps are ours: more alternatives than `MAX_ALTERNATIVES` are refused before compilation,
+because the engine's compiler recurses once per alternative and a long enough pattern would end the process; and a
+pattern longer than compile admits is refused as well.
 
 Text and pattern reach the engine, which works by code point, one character per UTF-16 code unit (`code_units`).
 """
@@ -19,6 +20,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from eval_quality.core.compile.regex import MAX_PATTERN_LENGTH
 from eval_quality.core.evaluation import bounded, code_units
 from eval_quality.errors import RuntimeFault
 from eval_quality.value.text import quoted, utf16_length
@@ -99,11 +101,11 @@ def matches(pattern: str, value: str, step_budget: int, artifact_path: str) -> b
 @lru_cache(maxsize=_PATTERNS)
 def _compile(pattern: str) -> _Pattern:
     """Compile once per pattern; raises `_Refused`."""
+    if len(pattern) > MAX_PATTERN_LENGTH:
+        raise _Refused("budget-exhausted", f"is longer than {MAX_PATTERN_LENGTH} characters")
     if pattern.count("|") >= MAX_ALTERNATIVES:
         raise _Refused("budget-exhausted", f"has more than {MAX_ALTERNATIVES} alternatives")
-    if _quantifies_boundary(pattern):
-        raise _not_ecma_262("nothing to repeat")
-    search = _search_by_unit(pattern) if code_units.pattern_needs_units(pattern) else _search(pattern)
+    search = _searcher(pattern)
     stripped = _CLASS.sub("[]", _ESCAPE.sub("_", pattern))
     return _Pattern(
         search,
@@ -111,6 +113,22 @@ def _compile(pattern: str) -> _Pattern:
         len(_QUANTIFIER.findall(stripped)),
         _quantified_group_holds(_ALTERNATIVE, stripped),
     )
+
+
+def is_ecma_262(pattern: str) -> bool:
+    """Whether a pattern within the caps is a valid ECMA-262 expression without flags."""
+    try:
+        _searcher(pattern)
+    except _Refused:
+        return False
+    return True
+
+
+def _searcher(pattern: str) -> Callable[[str], bool]:
+    """A search for the pattern; raises `_Refused` for one that is not ECMA-262."""
+    if _quantifies_boundary(pattern):
+        raise _not_ecma_262("nothing to repeat")
+    return _search_by_unit(pattern) if code_units.pattern_needs_units(pattern) else _search(pattern)
 
 
 def _quantifies_boundary(pattern: str) -> bool:
