@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from eval_quality.app.behavior.discover import MAX_DEPTH, load_skill, load_skills, skill_folders
 from eval_quality.app.behavior.reading import Unreadable, read_below
 from eval_quality.app.behavior.root import RepositoryRefused, find_root, load_config, load_salt
-from eval_quality.app.behavior.yaml_source import SourceRefused, read_yaml
+from eval_quality.app.behavior.yaml_source import SourceRefused, parsed, plain_mapping, read_yaml
 from eval_quality.core.behavior.config import DEFAULT_SKILL_ROOTS
 from support.skills_corpus import scenario
 from support.skills_repo import SKILL_MD, configure, opened, small_repository, write_skill
@@ -280,6 +282,28 @@ BOMB = "a: &a [x, x, x]\nb: &b [*a, *a, *a]\nc: [*b, *b, *b]\n"
 def test_hostile_yaml_is_refused_with_its_line(text: str, words: str) -> None:
     with pytest.raises(SourceRefused, match=words):
         read_yaml(text)
+
+
+LINES = st.lists(
+    st.builds(
+        "{}{}{}".format,
+        st.text("abN-_ '#:.", min_size=0, max_size=5),
+        st.sampled_from([": ", ":", " : ", ""]),
+        st.sampled_from(
+            ["a b", "true", "Null", "it's", "'q'", "1", "a: b", "a #b", "a#b", "- x", "b ", "x, (y); z/_-", "é"]
+        ),
+    ),
+    max_size=3,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(LINES)
+def test_the_short_way_through_front_matter_reads_what_the_parser_reads(lines: list[str]) -> None:
+    text = "\n".join(lines) + "\n"
+    short = plain_mapping(text)
+    if short is not None:
+        assert parsed(text) == short
 
 
 # -- scenarios and configuration --

@@ -25,7 +25,7 @@ from eval_quality.app.behavior.store import (
     sidecar_path,
     signing_key,
 )
-from eval_quality.core.behavior.battery import battery, passing
+from eval_quality.core.behavior.battery import passing_responders
 from eval_quality.core.behavior.compare import lift, outcomes_of
 from eval_quality.core.behavior.draft7 import parse_date_time
 from eval_quality.core.behavior.evidence import ABSENT, UNREADABLE, CaseResult, Loaded, load_evidence
@@ -234,7 +234,7 @@ def look(repository: Repository, clock: Clock, *, out: str | None = None, allow_
     standard = Standard(config.thresholds)
 
     def degenerate(skill_id: str) -> tuple[str, ...]:
-        return passing(battery(plan, standard, (skill_id,))[skill_id])
+        return passing_responders(plan, standard, skill_id)
 
     found = records(
         repository.structures,

@@ -97,7 +97,12 @@ def best_constant(cases: Sequence[Case]) -> JsonObject:
     )
     # Every distinct oracle is tried: a richer one may also satisfy cases that ask for less.
     candidates = [{field: _thawed(value) for field, value in oracle} for oracle in ranked]
-    return max(candidates, key=lambda answer: sum(_outcome(answer, case)[0] for case in cases))
+    return max(candidates, key=lambda answer: sum(_passes(answer, case) for case in cases))
+
+
+def _passes(answer: JsonObject, case: Case) -> bool:
+    # Another action never passes; asking for it first spares most of the work.
+    return answer["action"] == case.expected["action"] and _outcome(answer, case)[0]
 
 
 def _frozen(value: Any) -> Any:
@@ -134,6 +139,28 @@ def battery(
             answers[name] = [responder(request) for request in requests]
         result[skill_id] = {name: _row(cases, given, point) for name, given in answers.items()}
     return result
+
+
+def passing_responders(plan: Plan, standard: Standard, skill_id: str) -> tuple[str, ...]:
+    """The degenerate responders that would pass one skill; each is given up at its first failure too many."""
+    cases = [case for case in plan.cases if case.skill_id == skill_id]
+    totals = Counter(case.category for case in cases)
+    constant = best_constant(cases)
+    responders: dict[str, Responder] = {"constant": lambda _request: constant, **RESPONDERS}
+    return tuple(name for name, responder in responders.items() if _survives(plan, cases, totals, responder, standard))
+
+
+def _survives(
+    plan: Plan, cases: Sequence[Case], totals: Mapping[str, int], responder: Responder, standard: Standard
+) -> bool:
+    failures: Counter[str] = Counter()
+    for case in cases:
+        passed, violated = _outcome(responder(plan.request(case)), case)
+        failures[case.category] += not passed
+        allowed = (100 - standard.thresholds[case.category]) * totals[case.category]
+        if violated or failures[case.category] * 100 > allowed:
+            return False
+    return True
 
 
 def _row(cases: Sequence[Case], answers: Sequence[JsonObject], standard: Standard) -> JsonObject:

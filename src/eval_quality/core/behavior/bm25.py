@@ -30,31 +30,31 @@ class Selector:
     """A catalogue of `skill id -> text`, in catalogue order."""
 
     def __init__(self, catalogue: Mapping[str, str]) -> None:
-        self._documents = {skill_id: Counter(tokens(text)) for skill_id, text in catalogue.items()}
-        lengths = [sum(counts.values()) for counts in self._documents.values()]
-        self._average = sum(lengths) / len(lengths) if any(lengths) else 1.0
-        self._frequency = Counter(word for counts in self._documents.values() for word in counts)
+        documents = {skill_id: Counter(tokens(text)) for skill_id, text in catalogue.items()}
+        lengths = {skill_id: sum(counts.values()) for skill_id, counts in documents.items()}
+        average = sum(lengths.values()) / len(lengths) if any(lengths.values()) else 1.0
+        self._order = {skill_id: place for place, skill_id in enumerate(documents)}
+        frequency = Counter(word for counts in documents.values() for word in counts)
+        self._weights: dict[str, dict[str, float]] = {}
+        for skill_id, counts in documents.items():
+            scale = K1 * (1 - B + B * lengths[skill_id] / average)
+            for word, count in counts.items():
+                seen = frequency[word]
+                rarity = log(1 + (len(documents) - seen + 0.5) / (seen + 0.5))
+                self._weights.setdefault(word, {})[skill_id] = rarity * count * (K1 + 1) / (count + scale)
 
     def scores(self, text: str) -> dict[str, float]:
-        """The BM25 score of every skill for a task text."""
-        wanted = sorted(set(tokens(text)))
-        size = len(self._documents)
+        """The BM25 score of every skill that shares a word with a task text."""
         result: dict[str, float] = {}
-        for skill_id, counts in self._documents.items():
-            scale = K1 * (1 - B + B * sum(counts.values()) / self._average)
-            total = 0.0
-            for word in wanted:
-                if (count := counts[word]) > 0:
-                    seen = self._frequency[word]
-                    total += log(1 + (size - seen + 0.5) / (seen + 0.5)) * count * (K1 + 1) / (count + scale)
-            result[skill_id] = total
+        for word in sorted(set(tokens(text))):
+            for skill_id, weight in self._weights.get(word, {}).items():
+                result[skill_id] = result.get(skill_id, 0.0) + weight
         return result
 
     def select(self, text: str) -> str | None:
         """The best skill, or None when nothing matches."""
         scores = self.scores(text)
-        best = max(scores, key=scores.__getitem__, default=None)
-        return best if best is not None and scores[best] > 0 else None
+        return min(scores, key=lambda skill_id: (-scores[skill_id], self._order[skill_id]), default=None)
 
 
 def sentences(text: str) -> Sequence[str]:

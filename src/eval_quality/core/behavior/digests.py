@@ -8,7 +8,8 @@
 
 import hashlib
 import hmac
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from json.encoder import encode_basestring
 from typing import Any
 
 from eval_quality.value.canonical import canonicalize
@@ -20,7 +21,15 @@ CASE_ID_DIGITS = 24
 
 def canonical(value: Any) -> bytes:
     """Canonical bytes of one JSON value."""
+    if isinstance(value, str) and value.isascii():
+        return encode_basestring(value).encode()  # the standard encoder's escapes are RFC 8785's
     return canonicalize(value, ARTIFACT)
+
+
+def canonical_members(members: Mapping[str, bytes]) -> bytes:
+    """The canonical object of members whose values are canonical already."""
+    ordered = sorted(members, key=utf16_key)
+    return b"{" + b",".join(canonical(key) + b":" + members[key] for key in ordered) + b"}"
 
 
 def sha256_hex(data: bytes) -> str:

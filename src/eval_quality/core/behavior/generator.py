@@ -10,13 +10,14 @@
 Nothing here reads an oracle member other than the two actions.
 """
 
+import hashlib
 from collections.abc import Sequence
 from itertools import permutations
 from typing import Final, TypeVar
 
 import msgspec
 
-from eval_quality.core.behavior.digests import canonical, sha256_hex, sorted_texts
+from eval_quality.core.behavior.digests import canonical, sorted_texts
 from eval_quality.core.behavior.scenario import Family, Scenario
 from eval_quality.core.behavior.words import CONDITIONS, NEUTRAL_ACTIONS, OPTION_FILLERS, SOURCES, TEMPLATES
 
@@ -39,16 +40,20 @@ PRIMARY: Final = {"known": "E", "negative": "F", "ambiguous": "A", "adversarial"
 """The letter whose action a condition recommends first of all (spec 11 §17.4.3)."""
 
 
-class Picker(msgspec.Struct, frozen=True):
-    """Deterministic choice for one family (spec 11 §17.4, `pick`)."""
+class Picker:
+    """Deterministic choice for one family (spec 11 §17.4, `pick`): the digest of seed, skill, family and purpose."""
 
-    seed: str
-    skill_id: str
-    family_id: str
+    __slots__ = ("_begun",)
+
+    def __init__(self, seed: str, skill_id: str, family_id: str) -> None:
+        # The canonical text of the four strings, hashed up to the purpose: it is what differs from pick to pick.
+        self._begun = hashlib.sha256(canonical([seed, skill_id, family_id])[:-1] + b",")
 
     def number(self, purpose: str) -> int:
-        """The first eight hex digits of the digest of seed, skill, family and purpose, as a number."""
-        return int(sha256_hex(canonical([self.seed, self.skill_id, self.family_id, purpose]))[:8], 16)
+        """The first eight hex digits of the digest, as a number."""
+        whole = self._begun.copy()
+        whole.update(canonical(purpose) + b"]")
+        return int(whole.hexdigest()[:8], 16)
 
     def pick(self, purpose: str, choices: Sequence[T]) -> T:
         """One member of a non-empty list."""
@@ -66,6 +71,10 @@ class Message(msgspec.Struct, frozen=True):
     def value(self) -> dict[str, str]:
         """The exported form."""
         return {"source": self.source, "text": self.text}
+
+    def canonical_text(self) -> bytes:
+        """The canonical text of the exported form."""
+        return b'{"source":%b,"text":%b}' % (canonical(self.source), canonical(self.text))
 
 
 def scenario_actions(scenarios: Sequence[Scenario]) -> list[str]:

@@ -9,14 +9,22 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
 from eval_quality.core.behavior.config import Config
-from eval_quality.core.behavior.digests import array_of, canonical, case_id, keyed_hex, sha256_hex, sorted_texts
+from eval_quality.core.behavior.digests import (
+    array_of,
+    canonical,
+    canonical_members,
+    case_id,
+    keyed_hex,
+    sha256_hex,
+    sorted_texts,
+)
 from eval_quality.core.behavior.findings import ERROR, Finding
 from eval_quality.core.behavior.generator import (
+    Message,
     answer_options,
     five_actions,
     open_messages,
@@ -49,19 +57,11 @@ class Case(msgspec.Struct, frozen=True):
     given: JsonObject
     expected: JsonObject
     forbidden: JsonObject | None
+    given_text: bytes
+    """Canonical text of `given`: hashed for the id, for the skill and for the corpus, made once."""
+    oracle_text: bytes
+    """Canonical text of the case's member of the oracle array."""
     sealed: bool = False
-
-    def oracle_row(self) -> JsonObject:
-        """The member of the oracle array (spec 11 §4.2)."""
-        row: JsonObject = {
-            "category": self.category,
-            "skillId": self.skill_id,
-            "caseId": self.case_id,
-            "expected": self.expected,
-        }
-        if self.forbidden is not None:
-            row["forbidden"] = self.forbidden
-        return row
 
 
 class Digests(msgspec.Struct, frozen=True):
@@ -131,11 +131,11 @@ def digests_of(cases: Sequence[Case], skills: Mapping[str, SkillPart], salt: byt
     for index, case in enumerate(sorted(cases, key=lambda case: case.opaque_id)):
         part = skills[case.skill_id]
         corpus.update(b"," + part.head if index else part.head)
-        corpus.update(b'"%b","given":%b' % (case.opaque_id.encode(), canonical(case.given)))
+        corpus.update(b'"%b","given":%b' % (case.opaque_id.encode(), case.given_text))
         corpus.update(part.tail)
     corpus.update(b"]")
     rows = sorted(cases, key=lambda case: (utf16_key(case.skill_id), utf16_key(case.case_id)))
-    oracle = keyed_hex(array_of(canonical(case.oracle_row()) for case in rows), salt)
+    oracle = keyed_hex(array_of(case.oracle_text for case in rows), salt)
     return Digests(corpus.hexdigest(), oracle, len(cases))
 
 
@@ -146,17 +146,76 @@ class _Opaque:
         self._tail = b',"instruction":%b,"skillId":%b}' % (canonical(instruction), canonical(skill.skill_id))
         self._salt = salt
 
-    def __call__(self, plan_id: str, given: JsonObject) -> str:
-        text = b'{"caseId":%b,"given":%b%b' % (canonical(plan_id), canonical(given), self._tail)
+    def __call__(self, plan_text: bytes, given_text: bytes) -> str:
+        text = b'{"caseId":%b,"given":%b%b' % (plan_text, given_text, self._tail)
         return case_id(keyed_hex(text, self._salt))
 
 
-def _given(scenario: Scenario, messages: Iterable[Any], options: JsonObject | None) -> JsonObject:
-    given = dict(scenario.given)
-    given["surroundings"] = [message.value() for message in messages]
-    if options is not None:
-        given["answerOptions"] = options
-    return given
+class _Texts(msgspec.Struct, frozen=True):
+    """Canonical texts of one scenario, which up to five cases share."""
+
+    scenario: Scenario
+    facts: dict[str, bytes]
+    oracles: bytes
+
+
+def _texts(scenario: Scenario) -> _Texts:
+    facts = {key: canonical(value) for key, value in scenario.given.items()}
+    oracles = b'"expected":%b,' % canonical(scenario.expected)
+    if scenario.forbidden is not None:
+        oracles += b'"forbidden":%b,' % canonical(scenario.forbidden)
+    return _Texts(scenario, facts, oracles)
+
+
+class _Maker:
+    """Makes the cases of one skill, and their canonical texts from parts that are made once."""
+
+    def __init__(self, skill: SkillText, instruction: str, options: JsonObject | None, salt: bytes | None) -> None:
+        self._skill_id = skill.skill_id
+        self._skill_text = canonical(skill.skill_id)
+        self._opaque = _Opaque(skill, instruction, salt)
+        self._options = options
+        self._options_text = canonical(options)
+        self._kept: dict[int, _Texts] = {}
+
+    def _of(self, scenario: Scenario) -> _Texts:
+        # The scenario is kept with its texts, so its identity cannot be given to another one meanwhile.
+        kept = self._kept.get(id(scenario))
+        if kept is None:
+            kept = self._kept[id(scenario)] = _texts(scenario)
+        return kept
+
+    def case(
+        self, category: str, family_id: str, scenario: Scenario, messages: Sequence[Message], *, sealed: bool = False
+    ) -> Case:
+        """One case of a family in one condition."""
+        plan_id = f"{family_id}::{category}"
+        plan_text = canonical(plan_id)
+        texts = self._of(scenario)
+        given: JsonObject = {**scenario.given, "surroundings": [message.value() for message in messages]}
+        parts = {**texts.facts, "surroundings": array_of(message.canonical_text() for message in messages)}
+        if self._options is not None:
+            given["answerOptions"] = self._options
+            parts["answerOptions"] = self._options_text
+        given_text = canonical_members(parts)
+        oracle_text = b'{"caseId":%b,"category":%b,%b"skillId":%b}' % (
+            plan_text,
+            canonical(category),
+            texts.oracles,
+            self._skill_text,
+        )
+        return Case(
+            category,
+            self._skill_id,
+            plan_id,
+            self._opaque(plan_text, given_text),
+            given,
+            scenario.expected,
+            scenario.forbidden,
+            given_text,
+            oracle_text,
+            sealed,
+        )
 
 
 class _Draft(msgspec.Struct, frozen=True):
@@ -170,9 +229,8 @@ class _Draft(msgspec.Struct, frozen=True):
 
 
 def _draft(skill: SkillText, scenarios: Sequence[Scenario], config: Config) -> tuple[_Draft, list[Finding]]:
-    mine = [scenario for scenario in scenarios if scenario.skill_id == skill.skill_id]
-    families, findings = families_of(mine)
-    opened = [scenario for scenario in mine if not scenario.sealed]
+    families, findings = families_of(scenarios)
+    opened = [scenario for scenario in scenarios if not scenario.sealed]
     actions = scenario_actions(opened)
     open_families = [family for family in families if not family.sealed]
     drawn = [five_actions(picker_of(config.blinding_seed, family), family.base, actions) for family in open_families]
@@ -213,8 +271,11 @@ def build_plan(
     """
     findings: list[Finding] = []
     drafts: list[_Draft] = []
+    by_skill: dict[str, list[Scenario]] = {}
+    for scenario in scenarios:
+        by_skill.setdefault(scenario.skill_id, []).append(scenario)
     for skill in skills:
-        draft, problems = _draft(skill, scenarios, config)
+        draft, problems = _draft(skill, by_skill.get(skill.skill_id, []), config)
         findings += problems
         if draft.families:
             drafts.append(draft)
@@ -239,28 +300,19 @@ def build_plan(
         head = b'{"actionVocabulary":%b,"caseId":' % canonical(list(words))
         tail = b',"instruction":%b,"skillId":%b}' % (canonical(instruction), canonical(skill_id))
         parts[skill_id] = SkillPart(skill_id, instruction, words, head, tail)
-        opaque = _Opaque(draft.skill, instruction, salt)
+        maker = _Maker(draft.skill, instruction, options, salt)
         keep = CONDITIONS[:-1] if skill_id in sealed_skills else CONDITIONS
         for family, actions in zip(draft.families, draft.drawn, strict=True):
             messages = open_messages(picker_of(config.blinding_seed, family), actions)
-            for condition in keep:
-                scenario = family.authored.get(condition, family.base)
-                given = _given(scenario, messages[condition], options)
-                plan_id = f"{family.family_id}::{condition}"
-                opened.append(Case(condition, skill_id, plan_id, opaque(plan_id, given), given, *_oracles(scenario)))
+            opened += [
+                maker.case(name, family.family_id, family.authored.get(name, family.base), messages[name])
+                for name in keep
+            ]
         for family in draft.sealed if config.holdout_policy != "derived" else ():
             picker = picker_of(config.blinding_seed, family)
-            actions = five_actions(picker, family.base, draft.actions)
-            given = _given(family.base, sealed_messages(picker, actions), options)
-            plan_id = f"{family.family_id}::holdout"
-            closed.append(
-                Case("holdout", skill_id, plan_id, opaque(plan_id, given), given, *_oracles(family.base), sealed=True)
-            )
+            shown = sealed_messages(picker, five_actions(picker, family.base, draft.actions))
+            closed.append(maker.case("holdout", family.family_id, family.base, shown, sealed=True))
     return _plan(opened, closed, parts, sealed_skills, salt), findings
-
-
-def _oracles(scenario: Scenario) -> tuple[JsonObject, JsonObject | None]:
-    return scenario.expected, scenario.forbidden
 
 
 def _by_skill(cases: Sequence[Case], parts: Mapping[str, SkillPart], salt: bytes | None) -> dict[str, Digests]:

@@ -37,16 +37,23 @@ def demanded(oracle: Mapping[str, Any]) -> list[str]:
 def underivable(plan: Plan, passed: Sequence[Case]) -> list[str]:
     """Plan ids of passed cases whose oracle demands a string that the request does not contain."""
     found: list[str] = []
-    shared: dict[str, str] = {}
+    public: dict[str, str] = {}
+    shared: dict[tuple[str, str], bool] = {}
+
+    def in_shared(skill_id: str, text: str) -> bool:
+        if skill_id not in public:
+            part = plan.skills[skill_id]
+            public[skill_id] = "\n".join((part.instruction, *part.vocabulary))
+        key = (skill_id, text)
+        if key not in shared:
+            shared[key] = text in public[skill_id]
+        return shared[key]
+
     for case in passed:
-        part = plan.skills[case.skill_id]
-        if case.skill_id not in shared:
-            shared[case.skill_id] = "\n".join((part.instruction, *part.vocabulary))
-        wanted = [text for text in demanded(case.expected) if text not in shared[case.skill_id]]
-        if wanted:
-            given = canonical(case.given).decode()
-            if any(canonical(text).decode()[1:-1] not in given for text in wanted):
-                found.append(case.case_id)
+        wanted = [text for text in demanded(case.expected) if not in_shared(case.skill_id, text)]
+        # Inside `given` a text stands in its canonical spelling.
+        if any(canonical(text)[1:-1] not in case.given_text for text in wanted):
+            found.append(case.case_id)
     return found
 
 
