@@ -36,7 +36,7 @@ fast: $(DEV_READY)
 	$(BIN)/python -m pytest -m "not slow and not network" -n 2 --cov --cov-report=term
 
 slow: $(DEV_READY)
-	$(BIN)/python -m pytest -m "slow and not network" -n 2
+	$(BIN)/python -m pytest -m "slow and not network" -n 2 --timeout 1800
 
 # Drives published servers, installed into an environment of their own; what cannot be installed is skipped, loudly.
 network: $(DEV_READY)

@@ -98,7 +98,8 @@ def test_nothing_is_left_for_later_in_the_sources() -> None:
 
 
 HOME = "/home/"
-MACHINE_PATHS = re.compile(rf"(?<![\w.~/])(?:/work/|/ro" rf"ot/|{HOME}|/Users/|/farm/|[A-Z]:\\Users)")
+MACHINE_PATHS = re.compile(r"(?<![\w.~/])(?:/work/|/ro" r"ot/|/ho" r"me/(?!x\b)\w|/Users/|/farm/|[A-Z]:\\Users)")
+"""Paths of somebody's own; /home/x stands for anybody's."""
 
 
 REGISTRY_HOSTS = re.compile(r"\b(?:py" r"pi\.org|python" r"hosted\.org|npm" r"js\.(?:org|com)|proxy\.go" r"lang\.org)")
