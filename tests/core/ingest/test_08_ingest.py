@@ -171,6 +171,10 @@ SELECTED = j.json_body({"selected": ["a", "b"]})
         (quote("0", "exit-code"), {"exitCode": 10}, True),
         (quote("-9", "exit-code"), {"exitCode": -9}, True),
         (quote("0", "exit-code"), {"exitCode": None}, False),
+        (quote("None", "exit-code"), {"exitCode": None}, False),
+        (quote("None", "response-status"), {"responseStatus": None}, False),
+        (quote('say "hi"\n'), {"stdout": {"kind": "text", "value": 'they say "hi"\n'}}, True),
+        (quote('"hi'), {"stdout": {"kind": "text", "value": "hi"}}, False),
         (quote("20", "response-status"), {"responseStatus": 200}, True),
         (quote("20", "response-status"), {"responseStatus": None}, False),
         (quote('"a":1', "response-body"), {"responseBody": {"b": 2, "a": 1}}, True),
@@ -244,8 +248,24 @@ def test_s2_5_sorted_by_code_unit_and_recorded_once() -> None:
     assert condition.quotations == trial.unwitnessed_quotations
 
 
-def test_s2_5_a_value_outside_the_canonical_domain_is_a_fault_that_names_the_finding() -> None:
-    record = j.record(observations=[j.observation(1, stdout=j.json_body(2**60))])
+HUGE = {"n": 2**60}
+
+
+@pytest.mark.parametrize(
+    ("quoted", "seen"),
+    [
+        (quote("x"), {"stdout": j.json_body(HUGE)}),
+        (quote("x", "stderr"), {"stderr": j.json_body(HUGE)}),
+        (quote("x", "artifact", "log"), {"artifacts": {"log": j.json_body(HUGE)}}),
+        (quote("x", "response-body"), {"responseBody": HUGE}),
+        (quote("x", "response-headers"), {"responseHeaders": HUGE}),
+        (quote("x", "call-inputs"), {"callInputs": j.call_inputs(option=HUGE)}),
+    ],
+)
+def test_s2_5_a_value_outside_the_canonical_domain_is_a_fault_that_names_the_finding(
+    quoted: dict[str, Any], seen: dict[str, Any]
+) -> None:
+    record = j.record(observations=[j.observation(1, **seen)], findings=[j.finding(quotedEvidence=[quoted])])
     with pytest.raises(RuntimeFault) as raised:
         validated(record)
     assert raised.value.code == "non-canonicalizable-value"
