@@ -210,6 +210,10 @@ class _Supervisor:
 
     def take(self) -> Lane:
         with self._lock:
+            if self._process is not None and self._process.poll() is not None:
+                # Its lanes are ending too, though some may not have noticed yet.
+                self._discard_idle()
+                self._stop()
             while self.idle:
                 lane = self.idle.pop()
                 if lane.is_alive():
@@ -228,9 +232,7 @@ class _Supervisor:
     def distrust(self) -> None:
         """After a lane was lost: give up every idle lane, and the supervisor too if it is dying with them."""
         with self._lock:
-            lanes, self.idle = self.idle, []
-            for lane in lanes:
-                lane.discard()
+            self._discard_idle()
             if self._process is not None:
                 try:
                     self._process.wait(_DYING_SECONDS)
@@ -240,10 +242,13 @@ class _Supervisor:
 
     def shut_down(self) -> None:
         with self._lock:
-            lanes, self.idle = self.idle, []
-            for lane in lanes:
-                lane.discard()
+            self._discard_idle()
             self._stop()
+
+    def _discard_idle(self) -> None:
+        lanes, self.idle = self.idle, []
+        for lane in lanes:
+            lane.discard()
 
     def forget(self) -> None:
         """In a forked child: close the parent's ends and start from nothing."""

@@ -18,6 +18,7 @@ interprets them.
 import errno
 import os
 import select
+import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Final, Literal, NamedTuple
@@ -122,6 +123,7 @@ class Child:
         self._readers: dict[int, Literal["stdout", "stderr"]] = {}
         self._writer = -1
         self._wake = -1
+        self._wake_lock = threading.Lock()
         self._unlisten: Callable[[], None] | None = None
         theirs: list[int] = []
         try:
@@ -137,8 +139,7 @@ class Child:
             if signal is not None:
                 self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
                 self._poller.register(self._wake, select.POLLIN)
-                wake = self._wake
-                self._unlisten = signal.listen(lambda: os.eventfd_write(wake, 1))
+                self._unlisten = signal.listen(self._on_abort)
         except BaseException:
             self._close_ends()
             raise
@@ -158,6 +159,12 @@ class Child:
         self._poller.register(lane.fileno(), select.POLLIN)
         for descriptor in self._readers:
             self._poller.register(descriptor, select.POLLIN)
+
+    def _on_abort(self) -> None:
+        # On the aborting thread, which may be late: the descriptor can be closed by now, or be somebody else's.
+        with self._wake_lock:
+            if self._wake >= 0:
+                os.eventfd_write(self._wake, 1)
 
     # -- standard input --
 
@@ -210,12 +217,12 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The target's process id; 0 until it has started."""
+        """The target's process id; 0 until the lane told, which may be a moment after the target's first output."""
         return self._start_seen()[1]
 
     @property
     def started_at(self) -> float:
-        """When the target started, on the monotonic clock; 0 until then."""
+        """When the target started, on the monotonic clock; 0 until the lane told."""
         return self._start_seen()[0]
 
     def _start_seen(self) -> tuple[float, int]:
@@ -324,11 +331,12 @@ class Child:
             return
 
     def _close_ends(self) -> None:
-        for descriptor in (self._writer, self._wake, *self._readers):
-            if descriptor >= 0:
-                os.close(descriptor)
-        self._readers = {}
-        self._writer = self._wake = -1
+        with self._wake_lock:
+            for descriptor in (self._writer, self._wake, *self._readers):
+                if descriptor >= 0:
+                    os.close(descriptor)
+            self._readers = {}
+            self._writer = self._wake = -1
 
 
 def run_process(
