@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from eval_quality.app.run.opening import check_experiment
+from eval_quality.app.run.driving import Result, drive
+from eval_quality.app.run.opening import check_experiment, resume, start
 from eval_quality.app.run.options import Options
 from eval_quality.run.prepare import Prepared
 
@@ -114,3 +115,17 @@ def rows(directory: Path, query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query).fetchall()
     finally:
         connection.close()
+
+
+def drive_here(folder: Path, directory: Path, seen: list[tuple[str, Any]] | None = None, **options: Any) -> Result:
+    """Run an experiment in this process, unconfined and without times unless `options` say otherwise.
+
+    Raises what the run raises; `seen` collects the events.
+    """
+    chosen = Options(run_dir=str(directory), **{"confine": "none", "reproducible": True, **options})
+    return drive(start(str(folder), chosen), lambda name, body: None if seen is None else seen.append((name, body)))
+
+
+def resume_here(directory: Path, **options: Any) -> Result:
+    """Go on with a run in this process."""
+    return drive(resume(str(directory), Options(**options)), lambda *_: None)

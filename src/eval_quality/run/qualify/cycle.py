@@ -91,8 +91,14 @@ def verdicts(subject: Subject, passes: Sequence[Pass]) -> tuple[Verdict, ...]:
 
 def judge_clean(subject: Subject, passes: Sequence[Pass], *, after: bool = False) -> Finding | None:
     """q1 and q5: is the clean arm clean for this probe?"""
+    failure = _unclean(subject, passes)
+    if failure is not None and after:
+        return Finding("clean-after-restore-failed", failure.detail)
+    return failure
+
+
+def _unclean(subject: Subject, passes: Sequence[Pass]) -> Finding | None:
     judged = verdicts(subject, passes)
-    failing = "clean-after-restore-failed" if after else "clean-arm-failed"
     for number, verdict in enumerate(judged, 1):
         fired = [check.id for check in verdict.of("witness") if not check.satisfied]
         if fired:
@@ -110,7 +116,7 @@ def judge_clean(subject: Subject, passes: Sequence[Pass], *, after: bool = False
         number, checks = bad[0]
         listed = ", ".join(f"{check.id} is {check.resolution or 'without check'}" for check in checks)
         why = _missing(passes[number - 1])
-        return Finding(failing, f"{listed} in pass {number} of {len(judged)}{why}")
+        return Finding("clean-arm-failed", f"{listed} in pass {number} of {len(judged)}{why}")
     return None
 
 
