@@ -4,6 +4,8 @@ import random
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from eval_quality.core.preflight.evidence import build_evidence
 from eval_quality.core.preflight.projection import project
@@ -515,6 +517,32 @@ def test_s6_6_4_a_broken_relation_is_no_verdict(pattern: str, code: str) -> None
 
 
 # §6.7
+
+
+LEGS = tuple(answer["probeId"] for answer in shop_answers({}, {}))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from(LEGS), st.sampled_from([{"broken": True}, {"broken": False}, [], None])),
+    st.sets(st.sampled_from(LEGS), max_size=len(LEGS) - 1),
+)
+def test_s6_7_laws_of_every_verdict(bodies: dict[str, Any], missing: set[str]) -> None:
+    answers = [
+        {**answer, "body": json_body(bodies.get(answer["probeId"], {"broken": False}))}
+        for answer in shop_answers({}, {})
+        if answer["probeId"] not in missing
+    ]
+    verdict = verdict_of(shop(), [shop_probe()], answers)
+    # One result for each planned check, in plan order, and the same verdict for the same answers in any order.
+    assert len(verdict["checks"]) == 10
+    assert verdict == verdict_of(shop(), [shop_probe()], answers[::-1])
+    # A verdict passes exactly when nothing failed, and nothing is satisfied by a leg that nobody answered.
+    assert verdict["passed"] is all(check["outcome"] != "failed" for check in verdict["checks"])
+    assert not (missing and verdict["passed"])
+    # The fixture digest is a function of what was projected, and of nothing else.
+    decorated = [{**answer, "headers": {"date": "now"}} for answer in answers]
+    assert verdict_of(shop(), [shop_probe()], decorated)["fixtureDigest"] == verdict["fixtureDigest"]
 
 
 def test_s6_7_a_verdict_fails_exactly_when_a_check_does() -> None:
