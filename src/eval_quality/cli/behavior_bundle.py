@@ -32,8 +32,8 @@ def _export(invocation: Invocation) -> int:
     exported = build_bundle(repository, invocation.texts("--skill"), arm)
     out = invocation.text("--out")
     if out is not None:
-        path = write_bundle(repository, exported, out, arm, clock)
-        print_lines([f"{exported.bundle['total']} requests written to {path}"])
+        write_bundle(repository, exported, out, arm, clock)
+        print_lines([f"{exported.bundle['total']} requests written to {out}"])
     elif invocation.has("--json-v1"):
         print_json(invocation, "behavior-eval:export", exported.bundle)
     else:
@@ -122,7 +122,7 @@ def _run(invocation: Invocation) -> int:
             lambda: iso(clock()), resume=invocation.has("--resume")
         )
         parts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(ran.outcomes.items()))
-        print_lines([f"{sum(ran.outcomes.values())}/{ran.total} requests asked ({parts or 'none'}): {ran.path}"])
+        print_lines([f"{sum(ran.outcomes.values())}/{ran.total} requests asked ({parts or 'none'}): {path}"])
         if ran.stopped is not None:
             note(f"stopped: {ran.stopped}; continue with --resume")
         complete = complete and ran.complete

@@ -177,7 +177,7 @@ def test_s13_2_the_payload_is_the_envelopes_data(repo: Path, words: list[str], c
 def test_s5_3_export(repo: Path) -> None:
     outcome = call("behavior-eval", "export", "--out", "deep/er/requests.json", "--json-v1")
     path = repo / "deep/er/requests.json"
-    assert outcome == (0, f"60 requests written to {path}\n", "")
+    assert outcome == (0, "60 requests written to deep/er/requests.json\n", "")
     bundle = json.loads(path.read_text())
     jsonschema_rs.validator_for(REQUEST_BUNDLE).validate(bundle)
     assert bundle["total"] == len(bundle["requests"]) == len({item["caseId"] for item in bundle["requests"]})
@@ -246,7 +246,7 @@ def test_run_with_a_command_and_resume(repo: Path) -> None:
     words = ["behavior-eval", "run", "--provider", spec, "--out", "a.json", "--isolate", "off"]
     outcome = call(*words, "--max-requests", "2", "--provider-id", "first-word")
     assert outcome.code == 1
-    assert outcome.out == f"2/60 requests asked (2 answered): {repo / 'a.json'}\n"
+    assert outcome.out == "2/60 requests asked (2 answered): a.json\n"
     assert "--resume" in outcome.err
     assert (repo / "a.requests.json").exists()
     bundle = json.loads((repo / "a.json").read_text())
