@@ -12,17 +12,19 @@ from typing import Any, NamedTuple
 from eval_quality.app.run.opening import OpenRun, programs
 from eval_quality.app.run.options import default_concurrency
 from eval_quality.probe.signals import AbortController
+from eval_quality.report.html import html_page
+from eval_quality.report.text import text_page
 from eval_quality.run.confine.secrets import read_secrets
 from eval_quality.run.corpus import artifact_bytes, fixture_verdict, qualify_all
 from eval_quality.run.errors import RunError, RunInvalid
 from eval_quality.run.execution import Caps, Execution, Interrupted, Until
 from eval_quality.run.finish import finish
-from eval_quality.run.page import summary_text
 from eval_quality.run.sandbox import Confined
 from eval_quality.run.snapshot import subject_rules
 from eval_quality.run.stage import Stage
 from eval_quality.run.store.directory import Run
 from eval_quality.run.store.verify import repair_views
+from eval_quality.run.story import story
 from eval_quality.run.summary import Account, summary_value
 from eval_quality.run.tree import materialise
 from eval_quality.run.work import Host
@@ -173,13 +175,20 @@ def _score(opened: OpenRun, captures: Mapping[str, Any], notify: Notify) -> Resu
         notify("cell.scored", {**body, "verdict": cell.verdict})
     account = account_of(opened)
     summary = summary_value(finished, account, opened.options.strict)
-    text = summary_text(finished, account, str(run.directory), opened.options.strict)
     run.publish_json("summary.json", summary, "RunSummary", "account")
-    run.publish("summary.txt", text.encode(), "RunSummaryText", "account")
+    text = publish_pages(run, "", story(finished, account, str(run.directory), opened.options.strict))
     run.journal.enter("done")
     run.journal.event("run.finished", {"exitCode": summary["exitCode"]})
     notify("run.finished", {"exitCode": summary["exitCode"]})
     return Result(str(run.directory), summary["exitCode"], summary, text)
+
+
+def publish_pages(run: Run, folder: str, told: Mapping[str, Any]) -> str:
+    """Write a run's story as text and as HTML below `folder`; gives the text."""
+    text = text_page(told)
+    run.publish(f"{folder}summary.txt", text.encode(), "RunSummaryText", "account")
+    run.publish(f"{folder}report.html", html_page(told).encode(), "RunReport", "account")
+    return text
 
 
 def account_of(opened: OpenRun) -> Account:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from eval_quality.app.run.driving import Result, artifact_class, artifact_kind
+from eval_quality.app.run.driving import Result, artifact_class, artifact_kind, publish_pages
 from eval_quality.app.run.options import Options
 from eval_quality.model.aggregate import StrengthFloors
 from eval_quality.model.decode import decode, to_value
@@ -18,13 +18,13 @@ from eval_quality.run.errors import AuthoringProblem, RunFault
 from eval_quality.run.execution import with_seconds
 from eval_quality.run.experiment.load import load
 from eval_quality.run.finish import Finished, finish
-from eval_quality.run.page import summary_text
 from eval_quality.run.planned import recorded_facts
 from eval_quality.run.prepare import Prepared, prepare
 from eval_quality.run.snapshot import INPUTS, read_snapshot
 from eval_quality.run.source import read_source
 from eval_quality.run.store.directory import Run
 from eval_quality.run.store.verify import verify_run
+from eval_quality.run.story import story
 from eval_quality.run.summary import Account, summary_value
 from eval_quality.value.digest import digest_value
 from eval_quality.value.scan import scan
@@ -51,8 +51,9 @@ def rescore(directory: str, policy: str | None, floors: str | None, strict: bool
             run.publish(f"{folder}/{name}", data, artifact_kind(name), artifact_class(name))
         account = Account("done", {}, {}, {}, None, None)
         summary = summary_value(again.finished, account, strict)
-        text = summary_text(again.finished, account, str(run.directory / folder), strict)
         run.publish_json(f"{folder}/summary.json", summary, "RunSummary", "account")
+        told = story(again.finished, account, str(run.directory / folder), strict)
+        text = publish_pages(run, f"{folder}/", told)
         return Result(str(run.directory / folder), summary["exitCode"], summary, text)
 
 
