@@ -117,8 +117,8 @@ def breach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tamper: Any) -> tupl
     monkeypatch.setattr(watch_module.watch, "__defaults__", (0.3,))
     real = bubblewrap.wrap
 
-    def wrap(program: str, spec: Any, argv: Any, environment: Any) -> Any:
-        return real(program, spec._replace(mounts=tamper(spec.mounts)), argv, environment)
+    def wrap(program: str, spec: Any, argv: Any, environment: Any, cwd: str) -> Any:
+        return real(program, spec._replace(mounts=tamper(spec.mounts)), argv, environment, cwd)
 
     monkeypatch.setattr(bubblewrap, "wrap", wrap)
     with ConfinedLane(specification(tmp_path)) as lane:

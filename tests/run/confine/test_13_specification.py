@@ -62,17 +62,17 @@ def test_below(path: str, folder: str, below: bool) -> None:
 def test_a_mount_hides_what_was_there_before() -> None:
     made = [
         ("ro", "/", "/"),
-        ("ro", "/home", "host"),
-        ("ro", "/home/x", "host"),
-        ("tmpfs", "/home", "/home"),
-        ("ro", "/home/x/python", "grant/runtime"),
+        ("ro", "/opt", "host"),
+        ("ro", "/opt/x", "host"),
+        ("tmpfs", "/opt", "/opt"),
+        ("ro", "/opt/x/python", "grant/runtime"),
         ("dev", "/dev", "/dev"),
         ("tmpfs", "/dev/shm", "/dev/shm"),
         ("proc", "/proc", "/proc"),
         ("ro", "/proc/sys", "/proc/sys"),
     ]
-    assert normal_table(made) == ("dev:/dev", "proc:/proc", "ro:/", "ro:grant/runtime", "tmpfs:/home")
-    assert set(visible(made)) == {"/", "/home", "/home/x/python", "/dev", "/proc"}
+    assert normal_table(made) == ("dev:/dev", "proc:/proc", "ro:/", "ro:grant/runtime", "tmpfs:/opt")
+    assert set(visible(made)) == {"/", "/opt", "/opt/x/python", "/dev", "/proc"}
 
 
 # -- specifications --
@@ -107,7 +107,7 @@ def test_s13_9_2_host_ro_hides_homes_and_material(box: Path, tmp_path: Path) -> 
 
 
 def test_s13_9_2_a_mask_outside_the_standard_places_is_labelled(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "STANDARD_MASKS", ("/home",))
+    monkeypatch.setattr(module, "STANDARD_MASKS", ("/opt",))
     here = str(Path(__file__).parent)
     spec = specify("host-ro", Grants(str(box)), {"experiment": here, "deeper": here + "/x", "root": "/"})
     allowed = spec.allowed_mounts(HOST)

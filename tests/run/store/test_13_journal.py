@@ -449,4 +449,4 @@ TestAccounting.settings = settings(max_examples=25, stateful_step_count=20, dead
 class TestAccountingLong(Accounting.TestCase):
     """The same for longer."""
 
-    settings = settings(max_examples=250, stateful_step_count=30, deadline=None)
+    settings = settings(max_examples=150, stateful_step_count=30, deadline=None)
