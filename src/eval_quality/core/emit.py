@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from eval_quality.core.faults import problems_of
 from eval_quality.core.score.assess import ScoredRun
 from eval_quality.core.score.consistency import inconsistencies
-from eval_quality.errors import RuntimeFault, SchemaIssues
+from eval_quality.errors import RuntimeFault
 from eval_quality.model.artifact import EvidenceArtifact, TrialOutcome
 from eval_quality.model.contract import EvalContract
 from eval_quality.model.decode import decode, to_value
@@ -111,9 +112,9 @@ def _checked(value: dict[str, Any], run: ScoredRun) -> EvidenceArtifact:
             decode(TrialOutcome, to_value(outcome), "EvidenceArtifact")
         artifact = replace(decode(EvidenceArtifact, value, "EvidenceArtifact"), outcomes=run.trial_outcomes)
     except RuntimeFault as fault:
-        issues = fault.cause.issues if isinstance(fault.cause, SchemaIssues) else ()
-        where = join(issues[0].path) if issues and issues[0].path else "(root)"
-        raise TypeError(f"the evidence artifact has {len(issues)} schema issue(s), the first at {where}") from fault
+        problems = problems_of(fault)
+        where = next((join(problem.path) for problem in problems), "") or "(root)"
+        raise TypeError(f"the evidence artifact has {len(problems)} schema issue(s), the first at {where}") from fault
     problem = next(inconsistencies(artifact), None)
     if problem is not None:
         raise TypeError(f"the evidence artifact contradicts itself at {join(problem.path)}: {problem.message}")

@@ -1,7 +1,5 @@
 """Runtime faults that core raises itself, outside a decoder (spec 02 §1.7, §26)."""
 
-from collections.abc import Iterable
-
 from eval_quality.errors import Problem, RuntimeFault, SchemaIssues
 
 
@@ -13,7 +11,7 @@ def parse_failure(artifact_path: str, *problems: Problem) -> RuntimeFault:
     return fault
 
 
-def problems_of(fault: RuntimeFault, prefix: tuple[str | int, ...] = ()) -> Iterable[Problem]:
+def problems_of(fault: RuntimeFault, prefix: tuple[str | int, ...] = ()) -> list[Problem]:
     """The schema problems behind a fault, their paths under `prefix`; none where it has another cause."""
     issues = fault.cause.issues if isinstance(fault.cause, SchemaIssues) else ()
     return [problem._replace(path=(*prefix, *problem.path)) for problem in issues]

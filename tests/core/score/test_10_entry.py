@@ -225,7 +225,8 @@ def test_s7_6_4_every_entry_is_resolved_before_any_is_compared() -> None:
     assert wrong.asked == ["a", "b", "c"]
     missing = fault(private_manifest=private_manifest(a=b"1"), resolve_private=Corpus())
     assert (missing.code, missing.artifact_path) == ("digest-mismatch", "PrivateArtifactManifest.entries[0]")
-    assert "no bytes" in missing.detail
+    assert missing.detail == f"declared {digest_bytes(b'1')}, and no bytes were resolved"
+    assert found.detail == f"declared {digest_bytes(b'2')}, and the resolved bytes have digest {digest_bytes(b'other')}"
 
 
 def test_s7_6_4_entries_need_a_port_and_an_empty_manifest_does_not() -> None:

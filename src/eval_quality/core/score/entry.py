@@ -233,11 +233,12 @@ def _read_digest(value: Any) -> str:
 
 def _check_private_manifest(manifest: PrivateArtifactManifest | None, resolve: ResolvePrivate | None) -> None:
     """Step 4: resolve every entry, then compare in entry order (spec 09 §3.10)."""
-    entries = () if manifest is None else manifest.entries
-    if entries and resolve is None:
+    if manifest is None or not manifest.entries:
+        return
+    if resolve is None:
         raise TypeError("PrivateArtifactManifest.entries need a corpus port to be resolved")
-    resolved = [_digest_of(resolve, entry.private_ref) for entry in entries]
-    for index, (entry, digest) in enumerate(zip(entries, resolved, strict=True)):
+    resolved = [_digest_of(resolve, entry.private_ref) for entry in manifest.entries]
+    for index, (entry, digest) in enumerate(zip(manifest.entries, resolved, strict=True)):
         _compare(entry.digest, digest, f"PrivateArtifactManifest.entries[{index}]")
 
 
@@ -254,8 +255,8 @@ def _check_isolation_manifests(trials: _Trials, several: bool, resolve: ResolveP
         _compare(reference.digest, _digest_of(resolve, reference.private_ref), path)
 
 
-def _digest_of(resolve: ResolvePrivate | None, private_ref: str) -> str | None:
-    data = None if resolve is None else resolve(private_ref)
+def _digest_of(resolve: ResolvePrivate, private_ref: str) -> str | None:
+    data = resolve(private_ref)
     return None if data is None else digest_bytes(data)
 
 

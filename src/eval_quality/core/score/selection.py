@@ -21,7 +21,6 @@ from eval_quality.core.contract.binding import captured_values
 from eval_quality.core.contract.operation import AnyOperation
 from eval_quality.core.contract.plan import PlanIndex
 from eval_quality.core.contract.pointer import ParsedPointer, parse_pointer
-from eval_quality.core.evaluation.absent import ABSENT
 from eval_quality.core.evaluation.operand import channel_root
 from eval_quality.core.score.admit import admits
 from eval_quality.model.contract import InteractionStep
@@ -120,7 +119,7 @@ class SelectionPlan:
             observed = None if source is None else source.single
             if observed is None:
                 return nothing
-            values[capture.channel, capture.key] = _pointed(observed, capture.source)
+            values[capture.channel, capture.key] = lookup(channel_root(observed, capture.source), capture.source.tail)
             floor = max(floor, observed.sequence)
         return nothing._replace(
             observations=tuple(
@@ -163,8 +162,3 @@ def _planned(step: InteractionStep, index: PlanIndex) -> _PlannedStep:
         _Capture(value.channel, value.key, parse_pointer(pointer)) for value, pointer in captured_values(step)
     )
     return _PlannedStep(step, index.operation_of(step), captures)
-
-
-def _pointed(observation: Observation, source: ParsedPointer) -> Any:
-    root = channel_root(observation, source)
-    return root if root is ABSENT else lookup(root, source.tail)
