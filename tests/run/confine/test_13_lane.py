@@ -38,6 +38,18 @@ def test_a_command_runs_in_its_workspace_and_reports_like_any_other(tmp_path: Pa
     assert facts.observed_mounts == specification(tmp_path).allowed_mounts()
 
 
+@pytest.mark.parametrize(
+    ("cwd", "inside"), [("/box/below", b"/box/below\n"), ("/tmp", b"/box\n"), ("/box/../etc", b"/box\n")]
+)
+def test_the_working_folder_is_the_workspace_or_below_it(tmp_path: Path, cwd: str, inside: bytes) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "tool").write_text("#!/bin/sh\npwd\n")
+    (tmp_path / "below" / "tool").chmod(0o755)
+    program = "./tool" if inside == b"/box/below\n" else "pwd"
+    with ConfinedLane(specification(tmp_path)) as lane:
+        assert run_process(Launch((program,), cwd, SHELL), b"", CAPS, None, lane).stdout == inside
+
+
 def test_the_environment_is_exactly_the_given_one(tmp_path: Path) -> None:
     completed, _ = run_inside(specification(tmp_path), "/usr/bin/env", environment={"X": "1"})
     assert sorted(completed.stdout.decode().split()) == ["PATH=/usr/bin:/bin", "PWD=/box", "X=1"]

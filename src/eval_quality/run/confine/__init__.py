@@ -13,7 +13,7 @@ The face for the orchestrator, by module:
     `ConfinedLane(specification)`: a `probe.lanes.Lane`. Give it to `CommandLineAdapter(..., lane=)`,
     `run_session(..., lane=)`, `run_process(..., lane=)` or `Child(lane, ...)`: every launch on it is put into its own
     sandbox, whose mounts are read from the kernel and compared before the first instruction of the target. A launch's
-    `cwd` is ignored: the target starts in `/box`, which is the workspace. After each use call `lane.facts() ->
+    `cwd` is `/box`, which is the workspace, or a folder below it. After each use call `lane.facts() ->
     Facts(observed_mounts, limits, starts)`; it raises `RunFault` `confinement-breach` when a launch did not see
     exactly its specification (it was killed before it ran), `confinement-unavailable` when a sandbox could not be
     made. `lane.sandbox_pid()` is the process inside the latest sandbox. `open_lane(backend, specification) -> Lane`:

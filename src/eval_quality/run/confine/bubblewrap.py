@@ -65,9 +65,13 @@ def version_of(program: str) -> tuple[int, ...]:
 
 
 def wrap(
-    program: str, specification: Specification, argv: Sequence[bytes], environment: Mapping[bytes, bytes]
+    program: str,
+    specification: Specification,
+    argv: Sequence[bytes],
+    environment: Mapping[bytes, bytes],
+    cwd: str = WORKSPACE,
 ) -> Wrapped:
-    """The sandbox program's command line for one target, which starts in the workspace."""
+    """The sandbox program's command line for one target, which starts in `cwd`, a folder inside."""
     user = str(specification.user_id).encode()
     words: list[bytes] = [*_NAMESPACES, b"--disable-userns", b"--die-with-parent", b"--new-session"]
     words += [b"--hostname", HOST_NAME.encode(), b"--uid", user, b"--gid", user, b"--cap-drop", b"ALL", b"--clearenv"]
@@ -89,7 +93,7 @@ def wrap(
             texts.append(mount.source.format(uid=specification.user_id).encode())
         else:
             words += [b"--" + mount.kind.encode(), target]
-    words += [b"--remount-ro", b"/dev", b"--remount-ro", b"/", b"--chdir", WORKSPACE.encode()]
+    words += [b"--remount-ro", b"/dev", b"--remount-ro", b"/", b"--chdir", os.fsencode(cwd)]
     words += [b"--info-fd", str(INFORMATION_NUMBER).encode(), b"--block-fd", str(BLOCK_NUMBER).encode()]
     command = (os.fsencode(program), b"--args", str(ARGUMENTS_NUMBER).encode(), b"--", *argv)
     return Wrapped(command, b"".join(word + b"\0" for word in words), tuple(texts))

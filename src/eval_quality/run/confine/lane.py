@@ -7,7 +7,7 @@ process takes everything inside with it.
 
 1. A target that the sandbox could not see is refused before anything starts, as a missing file (`ENOENT`), which is
    what it is in there.
-2. The launch's working folder is the workspace, `/box`; whatever path it had outside means nothing inside.
+2. The launch's working folder is the workspace, `/box`, or a folder below it; a path of the host means nothing inside.
 3. Further descriptors of a launch are refused: nothing but the three standard streams crosses.
 """
 
@@ -88,8 +88,9 @@ class ConfinedLane(Lane):
         launch: Mapping[str, Any] = message[1]
         if len(descriptors) != 3:
             raise ValueError("a confined target gets the three standard streams and no other descriptor")
-        argv = [self._resolved(launch["argv"][0], launch["environment"]), *launch["argv"][1:]]
-        wrapped = bubblewrap.wrap(self._program, self.specification, argv, launch["environment"])
+        cwd = _inside(os.fsdecode(launch["cwd"]))
+        argv = [self._resolved(launch["argv"][0], launch["environment"], cwd), *launch["argv"][1:]]
+        wrapped = bubblewrap.wrap(self._program, self.specification, argv, launch["environment"], cwd)
         information, theirs = os.pipe2(os.O_CLOEXEC)
         blocked, release = os.pipe2(os.O_CLOEXEC)
         with _files(wrapped.options, *wrapped.texts) as files:
@@ -122,11 +123,11 @@ class ConfinedLane(Lane):
         self._starts += 1
         self._watchers.append(_Watcher(self.specification, self._host, information, release, self._confine))
 
-    def _resolved(self, program: bytes, environment: Mapping[bytes, bytes]) -> bytes:
+    def _resolved(self, program: bytes, environment: Mapping[bytes, bytes], cwd: str) -> bytes:
         """The target's path inside; raises `OSError` as a launch of a missing or unusable program does."""
         name = os.fsdecode(program)
         if "/" in name:
-            candidates = [name if name.startswith("/") else os.path.join(WORKSPACE, name)]
+            candidates = [name if name.startswith("/") else os.path.join(cwd, name)]
         else:
             folders = os.fsdecode(environment.get(b"PATH", b"")).split(":")
             candidates = [os.path.join(folder, name) for folder in folders if folder.startswith("/")]
@@ -252,3 +253,8 @@ def _kernel_version() -> tuple[int, ...]:
 def open_lane(backend: str, specification: Specification) -> Lane:
     """A lane for the chosen back end: `bwrap` confines, `none` does not."""
     return ConfinedLane(specification) if backend == "bwrap" else Lane()
+
+
+def _inside(cwd: str) -> str:
+    """The working folder inside: a folder of the workspace stays, anything else is the workspace."""
+    return cwd if cwd.startswith(f"{WORKSPACE}/") and ".." not in cwd.split("/") else WORKSPACE
