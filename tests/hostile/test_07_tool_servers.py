@@ -96,6 +96,7 @@ def test_s7_5_3_tool_answers(mode: str, expected: dict[str, Any]) -> None:
         ("number line", "not a JSON-RPC message: 7"),
         ("other version", 'not a JSON-RPC message: {"jsonrpc":"1.0"'),
         ("no version", 'not a JSON-RPC message: {"id":2'),
+        ("parricide", "the watchdog was lost"),
     ],
 )
 def test_s7_5_4_failures_of_the_session(mode: str, detail: str) -> None:

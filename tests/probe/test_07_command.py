@@ -250,7 +250,9 @@ def test_s7_4_5_a_working_folder_that_does_not_exist(tmp_path: Path) -> None:
 
 
 def test_s7_4_5_a_launch_refused_for_its_size(tmp_path: Path) -> None:
-    found = fault(adapter(tmp_path), command_request(argument={"big": "x" * 200_000}))
+    for big in ("x" * 200_000, ["y" * 100_000] * 200):
+        found = fault(adapter(tmp_path), command_request(argument={"big": big}))
+        assert found.port_failure_reason == "launch-too-large"
     assert (found.code, found.artifact_path) == ("port-failure", "ProbeObservation")
     assert found.reason == found.port_failure_reason == "launch-too-large"
     assert isinstance(found.cause, OSError)

@@ -137,6 +137,7 @@ def test_s7_2_2_the_pre_check_comes_before_the_mechanism() -> None:
     with pytest.raises(RuntimeFault) as found:
         method(never, before=raising(fault))
     assert found.value is fault
+    assert caught(lambda: method(never, before=raising(KeyError("x")))) == ("port-failure", "CorpusResolveRequest")
 
 
 @pytest.mark.parametrize("honours_abort", [False, True])

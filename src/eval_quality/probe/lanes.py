@@ -8,6 +8,7 @@
 """
 
 import atexit
+import errno
 import marshal
 import mmap
 import os
@@ -28,8 +29,8 @@ LAUNCH_ALLOWANCE_SECONDS: Final = 30.0
 """Bounds a launch that never happens, on top of every elapsed cap (spec 07 §7.4.5)."""
 MAX_IDLE_LANES: Final = 8
 """Most lanes the pool keeps; one that comes back beyond it is closed."""
-MAX_MESSAGE_BYTES: Final = 1 << 26
-"""Longest message to or from a lane; no launch of this size can succeed."""
+MAX_MESSAGE_BYTES: Final = 1 << 24
+"""Longest message to a lane. No kernel takes a launch of this size, so it is refused as the kernel would refuse it."""
 
 _HEADER = struct.Struct("=I")
 _PAGE = struct.Struct("@dq")
@@ -80,8 +81,10 @@ class Lane:
         return self._socket.fileno()
 
     def send(self, *message: Any, descriptors: tuple[int, ...] = ()) -> None:
-        """Send one message with descriptors; raises `LaneLost`."""
+        """Send one message with descriptors; raises `LaneLost`, or `OSError` (E2BIG) for one that is too long."""
         body = marshal.dumps(message)
+        if len(body) > MAX_MESSAGE_BYTES:
+            raise OSError(errno.E2BIG, os.strerror(errno.E2BIG))
         data = _HEADER.pack(len(body)) + body
         if message[0] == "launch":
             _PAGE.pack_into(self._page, 0, 0.0, 0)

@@ -11,8 +11,8 @@
 
 `run_port_method`: the adapter's side, which does race.
 
-1. and 2. as above. 3. Synchronous pre-check. 4. The mechanism, once, against the abort. 5. Post-check, also raced.
-6. The response is assembled and parsed.
+1. and 2. as above. 3. Synchronous pre-check, which raises its own fault. 4. The mechanism, once, against the abort.
+5. Post-check, also raced. 6. The response is assembled and parsed.
 """
 
 from collections.abc import Callable
@@ -81,7 +81,13 @@ def run_port_method(
     parsed = _enter(method, request, signal)
     # 3. Pre-check.
     if before is not None:
-        before(parsed)
+        try:
+            before(parsed)
+        except RuntimeFault:
+            raise
+        except Exception as error:
+            detail = f"{type(error).__name__}: {error}"
+            raise RuntimeFault("port-failure", method.request_path, detail) from error
     # 4. The mechanism against the abort.
     result = _raced(method, lambda: mechanism(parsed), signal, honours_abort)
     # 5. Post-check.

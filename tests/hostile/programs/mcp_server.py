@@ -48,6 +48,9 @@ def call(message):
     elif mode in STRAY:
         write(STRAY[mode] + "\n")
         time.sleep(600)
+    elif mode == "parricide":
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(600)
     elif mode == "wrong id":
         send({**answer, "id": 7})
         time.sleep(600)
