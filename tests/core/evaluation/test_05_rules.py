@@ -236,6 +236,62 @@ def test_s5_6_3_an_inner_quantifier_rebinds_the_element() -> None:
     assert answer(quantified("for-any", rows, outer_is_out_of_reach)) == FALSE
 
 
+@pytest.mark.parametrize(
+    ("predicate", "expected"),
+    [
+        (node("equality", literal(1), pointer("@/k")), [TRUE, FALSE]),
+        (node("deep-equality", literal(1), pointer("@/k")), [TRUE, FALSE]),
+        (node("containment", literal([1]), pointer("@/k")), [TRUE, FALSE]),
+        (node("equality", pointer("@/k"), pointer("@/k")), [TRUE, TRUE]),
+        (node("set-membership", pointer("@/k"), literal([1])), [TRUE, FALSE]),
+        (node("not", node("equality", literal(1), pointer("@/k"))), [FALSE, TRUE]),
+        (node("all", OF[TRUE], node("equality", literal(1), pointer("@/k"))), [TRUE, FALSE]),
+        (node("covers-by-key", literal([{"e": 1}]), pointer("@/rows"), expectedKey="e", actualKey="a"), [TRUE, FALSE]),
+        (node("covers-by-key", pointer("@/rows"), literal([{"a": 1}]), expectedKey="a", actualKey="a"), [TRUE, FALSE]),
+    ],
+)
+def test_s5_6_3_every_operand_position_sees_the_element(predicate: Any, expected: list[str]) -> None:
+    rows = literal([{"k": 1, "rows": [{"a": 1}]}, {"k": 2, "rows": [{"a": 2}]}])
+    result = evaluate(quantified("for-all", rows, predicate))
+    assert [child.resolution for child in result.children] == expected
+
+
+def test_s5_6_3_outside_a_quantifier_no_operand_position_sees_one() -> None:
+    bound = pointer("@/")
+    for op in ("equality", "deep-equality", "containment"):
+        assert answer(node(op, bound, literal(None))) == FALSE
+        assert answer(node(op, literal([None]), bound)) == FALSE
+    assert answer(node("not", node("existence", bound))) == TRUE
+
+
+BAD = literal([2**53])
+
+
+@pytest.mark.parametrize(
+    ("check", "code"),
+    [
+        (node("equality", BAD, BAD), "non-canonicalizable-value"),
+        (node("deep-equality", BAD, BAD), "non-canonicalizable-value"),
+        (node("containment", BAD, literal(1)), "non-canonicalizable-value"),
+        (node("set-membership", literal(1), BAD), "non-canonicalizable-value"),
+        (
+            node("covers-by-key", literal([{"k": 1}]), literal([{"k": 2**53}]), expectedKey="k", actualKey="k"),
+            "non-canonicalizable-value",
+        ),
+        (
+            node("covers-by-key", literal([{"k": 2**53}]), literal([{"k": 1}]), expectedKey="k", actualKey="k"),
+            "non-canonicalizable-value",
+        ),
+        (node("regex", literal("a"), pattern="^($"), "operator-cannot-accept-operand"),
+        (node("regex", literal("a"), pattern="^(?:a+)+$"), "budget-exhausted"),
+    ],
+)
+def test_s5_8_every_fault_carries_the_evaluators_path(check: Any, code: str) -> None:
+    with pytest.raises(RuntimeFault) as caught:
+        evaluate(check, path="Somewhere")
+    assert (caught.value.code, caught.value.artifact_path) == (code, "Somewhere")
+
+
 def test_s5_6_3_a_predicate_that_ignores_the_element_runs_once_for_each() -> None:
     result = evaluate(quantified("for-all", literal([None, None, None]), OF[FALSE]))
     assert [child.resolution for child in result.children] == [FALSE] * 3
