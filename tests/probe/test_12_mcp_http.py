@@ -310,6 +310,22 @@ def flood(server: RawServer, connection: socket.socket) -> None:
         connection.sendall(b"x" * 10_000)
 
 
+def test_s12_8_3_a_server_that_dawdles_over_the_end_keeps_nobody() -> None:
+    answers = json_answers({})
+
+    def behave(server: RawServer, connection: socket.socket) -> None:
+        if server.heads[-1].startswith(b"DELETE"):
+            silent(server, connection)
+        else:
+            answers(server, connection)
+
+    begin = time.monotonic()
+    with raw_server(behave) as server:
+        subject = McpHttpAdapter(policy(server.port), revision="2025-06-18", resolver=loopback)
+        assert observe(subject, "add") == (False, {"kind": "json", "value": {"ok": True}})
+    assert time.monotonic() - begin < 5
+
+
 def test_s7_5_4_the_byte_cap_covers_the_whole_session() -> None:
     found = hostile({"tools/call": flood}, maxOutputBytes=100_000)
     assert isinstance(found, RuntimeFault)

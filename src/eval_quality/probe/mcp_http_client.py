@@ -27,6 +27,8 @@ from eval_quality.probe.mcp_protocol import AUTO, Session, SessionFailure, check
 from eval_quality.probe.signals import AbortError, AbortSignal
 from eval_quality.value.kind import is_object
 
+CLOSE_SECONDS: Final = 1.0
+"""How long the end of an answered session is waited for."""
 _SDK_ERRORS: Final = (
     "SSE stream ended without a response",
     "SSE stream ended and reconnection attempts were exhausted",
@@ -69,7 +71,7 @@ class _Conversation:
             unlisten = self._signal.listen(abort)
             try:
                 async with client:
-                    await self._talk(client)
+                    await self._talk(client, scope)
             except* Exception as group:
                 self._transport.fail(_first(group))
             finally:
@@ -80,10 +82,11 @@ class _Conversation:
             raise AbortError(self._signal)
         if self._transport.failure is not None:
             raise self._transport.failure
-        self._invocation.deadline.left()
+        if scope.cancelled_caught and not self._transport.ended:
+            raise self._invocation.deadline.passed()
         return self._transport.ended
 
-    async def _talk(self, client: httpx2.AsyncClient) -> None:
+    async def _talk(self, client: httpx2.AsyncClient, scope: anyio.CancelScope) -> None:
         url = self._invocation.url
         async with streamable_http_client(url, http_client=client, max_sse_event_size=None) as (incoming, outgoing):
             # A failure leaves by way of the transport: raised here, it would come back inside an exception group.
@@ -92,6 +95,8 @@ class _Conversation:
                 async for item in incoming:
                     await self._send(outgoing, self._session.receive(_message(item)))
                     if self._session.answer is not None:
+                        # Closing the session is a courtesy; a server that dawdles over it keeps nobody.
+                        scope.deadline = min(scope.deadline, anyio.current_time() + CLOSE_SECONDS)
                         return
             except SessionFailure as failure:
                 self._transport.fail(failure)
