@@ -8,6 +8,7 @@ import pytest
 from eval_quality import conformance
 from support import subjects
 from support.http_service import serve
+from support.mcp_plain_service import APPLICATION
 
 
 @pytest.fixture(scope="module")
@@ -39,5 +40,12 @@ def test_s7_7_2_the_command_adapter_conforms(tmp_path: Path) -> None:
 
 def test_s7_7_2_the_tool_adapter_conforms(tmp_path: Path) -> None:
     report = conformance.run(subjects.tool(tmp_path))
+    assert report.passed, report.text()
+    assert len(report.outcomes) == 14
+
+
+def test_s7_7_2_the_tool_adapter_over_http_conforms() -> None:
+    with serve(APPLICATION) as service:
+        report = conformance.run(subjects.tool_over_http(service.port))
     assert report.passed, report.text()
     assert len(report.outcomes) == 14

@@ -17,6 +17,7 @@ from eval_quality.probe.command import CommandLineAdapter, run_command
 from eval_quality.probe.http_exchange import Endpoint, exchange_http
 from eval_quality.probe.local import FileSystemAdapter, LocalCorpusAdapter, SystemClockAdapter, utc_now
 from eval_quality.probe.mcp import McpAdapter, run_session
+from eval_quality.probe.mcp_http import McpHttpAdapter, parse_mcp_http_target_policy, run_http_session
 from support.programs import program
 
 Mechanism = Callable[..., Any]
@@ -248,6 +249,31 @@ def tool(folder: Path, adapter_policy: Any = None, real: Mechanism = run_session
             "cap-result-bytes": tool_request("flood"),
         },
         {"arguments-passed-as-declared": ("text", LITERAL), "observe-declared-result-channel": ["text", "more"]},
+    )
+
+
+def tool_over_http(port: int) -> SimpleSubject:
+    """The MCP adapter over streamable HTTP against a service on `port`."""
+    entry = {
+        "interfaceId": "server",
+        "url": f"http://mcp.test:{port}/mcp",
+        "addresses": ["127.0.0.1"],
+        "tools": ["echo", "refuse", "hang", "flood"],
+        "headers": {},
+        "maxElapsedMs": 1000,
+        "maxOutputBytes": 65536,
+    }
+    policy = {"authorizations": [entry]}
+    over_stdio = tool(Path())
+    return SimpleSubject(
+        "MCP over HTTP",
+        "mcp-probe",
+        over_stdio.sample_request,
+        run_http_session,
+        lambda mechanism: McpHttpAdapter(parse_mcp_http_target_policy(policy), mechanism, resolver=resolver).probe,
+        policy,
+        over_stdio.requests,
+        over_stdio.expectations,
     )
 
 
