@@ -293,6 +293,11 @@ def test_s5_4_1_over_a_contract(locations: list[str] | None, text: str, expected
     assert make_pointer_denotes_collection(declared, PlanIndex(declared))(text) is expected
 
 
+def test_s5_4_1_an_index_handed_in_is_used() -> None:
+    denotes = make_pointer_denotes_collection(contract(None), PlanIndex(contract(["/a"])))
+    assert denotes("/interactions/s/response-body/a") is True
+
+
 def test_s5_4_1_the_index_is_built_only_when_a_pointer_needs_it() -> None:
     declared = contract(["/a"])
     step = declared.interaction_plan[0]
