@@ -49,6 +49,7 @@ format: $(DEV_READY)
 
 generate: $(RUN_READY)
 	$(BIN)/python -m eval_quality.schemas
+	$(BIN)/python -m eval_quality.app.behavior.publish
 	$(BIN)/python -m eval_quality.cli.reference > docs/reference/cli.md
 	$(BIN)/python -m eval_quality.core.explain.coverage_table > docs/reference/coverage.md
 	$(BIN)/python -m eval_quality.core.why.tables > docs/reference/decisions.md

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from eval_quality.app.behavior.doctor import examine, fix
@@ -14,6 +15,7 @@ from eval_quality.app.behavior.feed import feed, inspect
 from eval_quality.app.behavior.lint import lint, suggestions
 from eval_quality.app.behavior.measured import Bench, capture_holdout, evaluation_report
 from eval_quality.app.behavior.root import RepositoryRefused
+from eval_quality.core.behavior.documents import EVAL_RESULT
 from eval_quality.core.behavior.words import FAIL, NOT_CHECKED, PASS
 from support.skills_corpus import scenario
 from support.skills_repo import (
@@ -87,6 +89,12 @@ def test_s11_5_a_captured_holdout_makes_the_skill_m4(tmp_path: Path, kind: str, 
     assert Bench(opened(root), skill).snapshot().reason == "evidence-stale: subjectFiles differs"
     report = evaluation_report(opened(root), skill, Bench(opened(root), skill).measure().outcomes)
     assert report["metric"] == f"enterprise-{kind}"
+    shown = inspect(opened(root), seen(root), str(tmp_path), skill)["evaluation"]
+    assert shown["categories"]["known"]["status"] == PASS
+    assert '"cases"' not in json.dumps(shown)
+    if kind == "routing":
+        assert shown["benchmark"]["classes"]["fable-tdd"]["recall"] == 1.0
+        jsonschema_rs.validator_for(EVAL_RESULT).validate(report["benchmark"])
 
 
 def test_s11_5_what_cannot_be_captured(tmp_path: Path) -> None:

@@ -319,6 +319,19 @@ def test_w9_nothing_vanishes(tmp_path: Path) -> None:
         opened(tmp_path).require_sound()
 
 
+def test_s13_1_a_broken_package_stops_every_form(tmp_path: Path) -> None:
+    package(tmp_path, references=["references/gone.md"])
+    assert [finding.code for finding in opened(tmp_path).corpus_errors] == ["package-broken"]
+    with pytest.raises(RepositoryRefused, match="package-broken"):
+        opened(tmp_path).require_sound()
+
+
+def test_w9_questions_without_a_text_do_not_vanish(tmp_path: Path) -> None:
+    path = write_skill(tmp_path, "huge", [scenario(0)])
+    (path / "SKILL.md").write_bytes(b"x" * 1_048_577)
+    assert [finding.code for finding in opened(tmp_path).corpus_errors] == ["instruction"]
+
+
 @pytest.mark.parametrize(
     "text",
     ['[{"id": "a", "id": "b"}]', '[{"id": "a", "given": {"n": 12345678901234567890}}]', '["\\ud800"]', "[NaN]"],

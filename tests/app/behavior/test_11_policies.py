@@ -314,6 +314,33 @@ def test_s17_6_sealed_holdouts(tmp_path: Path) -> None:
     assert found.evidence.loaded.code is None
 
 
+def test_s17_6_canaries_give_away_who_saw_the_answers(tmp_path: Path) -> None:
+    root = tmp_path / "repo"
+    small_repository(root, 2, 6, canaries=4)
+    with pytest.raises(RepositoryRefused, match="holdoutRoot"):
+        export(root)
+    configure(root, canaries=4, holdoutRoot="../sealed")
+    (tmp_path / "sealed").mkdir()
+    bundle = export(root)
+    assert bundle["total"] == 68
+    first = (root / "requests.json").read_bytes()
+    export(root)
+    assert (root / "requests.json").read_bytes() == first
+    # Somebody who saw the oracle is right every time; a blind provider answers something it was offered.
+    scored(root)
+    assert reason(root).startswith("suspect-oracle-leak: 8 of 8 canaries")
+    assert {status for status, _level in statuses(root).values()} == {NOT_CHECKED}
+    repository = opened(root)
+    answers = right_answers(repository)
+    for case in repository.plan.canaries[2:]:
+        answers[case.opaque_id] = {"action": "another"}
+    assert scored(root, answers).total == 60
+    assert {status for status, _level in statuses(root).values()} == {PASS}
+    assert "canary" not in (root / EVIDENCE_NAME).read_text()
+    (tmp_path / "sealed/canaries.json").write_text('{"answers": {"skill-0": [7], "skill-1": "x"}}')
+    assert opened(root).canaries == {"skill-1": ()}
+
+
 @pytest.mark.parametrize("spoil", ["edited", "missing", "too few", "overlap", "burned", "uncommitted"])
 def test_s17_6_sealed_files_are_held_to_their_commitment(tmp_path: Path, spoil: str) -> None:
     root = tmp_path / "repo"

@@ -401,3 +401,21 @@ def test_non_interference_only_the_private_half_changes(one: dict[str, Any], oth
     same_oracle = (one["produces"], one["gates"]) == (other["produces"], other["gates"])
     assert (first["oracleSha256"] == second["oracleSha256"]) is same_oracle
     assert canonical({**first, "oracleSha256": ""}) == canonical({**second, "oracleSha256": ""})
+
+
+def test_s17_6_canaries_look_like_questions_and_count_in_no_slice() -> None:
+    texts, scenarios = corpus(2, 3)
+    plain, _ = build_plan(texts, scenarios, config())
+    plan, findings = build_plan(texts, scenarios, config(), canaries={"skill-0": (0, 2)})
+    assert not findings
+    assert [case.case_id for case in plan.canaries] == ["canary.0::holdout", "canary.1::holdout"]
+    assert plan.whole.total == plain.whole.total + 2
+    assert (plan.open, plan.per_skill, plan.sealed_cases) == (plain.open, plain.per_skill, ())
+    assert not scan_requests(plan.requests(), [])
+    # Nothing a provider sees depends on what was drawn.
+    other, _ = build_plan(texts, scenarios, config(), canaries={"skill-0": (1, 0)})
+    assert plan.requests() == other.requests()
+    assert plan.whole.oracle != other.whole.oracle
+    for case in plan.canaries:
+        assert case.given["intent"].count(case.expected["action"]) == 1
+        assert not any(case.expected["action"] in message["text"] for message in case.given["surroundings"])

@@ -25,8 +25,10 @@ from eval_quality.core.behavior.scenario import read_scenarios
 from eval_quality.core.behavior.score import Verdict
 from eval_quality.core.behavior.suspicion import (
     audit_evidence,
+    canary_counts,
     canary_suspicion,
     demanded,
+    recorded_canary_suspicion,
     underivable,
     underivable_suspicion,
 )
@@ -181,6 +183,18 @@ def test_s17_6_canaries() -> None:
     assert canary_suspicion(0, 0) is None
     assert canary_suspicion(4, 4) is None
     assert str(canary_suspicion(5, 5)).startswith("suspect-oracle-leak")
+
+
+def test_s17_6_canaries_are_counted_over_all_runs() -> None:
+    texts, scenarios = corpus(1, 2)
+    plan, _ = build_plan(texts, scenarios, config(), canaries={"skill-0": (0, 1)})
+    one, other = (case.opaque_id for case in plan.canaries)
+    runs = [{one: PASSED, other: FAILED}, {one: PASSED, other: Verdict(False, False)}]
+    assert canary_counts(plan, runs) == {"total": 3, "right": 2}
+    assert canary_counts(PLAN, runs) is None
+    assert recorded_canary_suspicion(None) is None
+    assert recorded_canary_suspicion({"canaries": {"total": 4, "right": 5}}) is None
+    assert str(recorded_canary_suspicion({"canaries": {"total": 8, "right": 8}})).startswith("suspect-oracle-leak")
 
 
 def test_w14_the_reference_file_is_the_positive_fixture() -> None:

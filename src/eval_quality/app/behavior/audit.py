@@ -37,6 +37,7 @@ def plan_truth(plan: Plan) -> dict[str, Truth]:
             (case.forbidden or {}).get("action"),
         )
         for case in plan.cases
+        if not case.canary
     }
 
 

@@ -40,6 +40,8 @@ def arm_plan(repository: Repository, arm: str) -> Plan:
 
 def build_bundle(repository: Repository, skill_ids: Sequence[str], arm: str) -> Exported:
     """The bundle of the whole repository or of some skills. Raises `RepositoryRefused`."""
+    if arm == "skill":
+        repository.draw_canaries()
     plan = arm_plan(repository, arm)
     skill_list(repository.skills, skill_ids)
     chosen = list(dict.fromkeys(skill_ids)) or None

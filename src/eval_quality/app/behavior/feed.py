@@ -2,11 +2,12 @@
 
 import os
 
+from eval_quality.app.behavior.measured import Bench, evaluation_report
 from eval_quality.app.behavior.registry import feed_members
 from eval_quality.app.behavior.repository import Repository, skill_list
 from eval_quality.app.behavior.status import Look
 from eval_quality.app.behavior.store import repository_state
-from eval_quality.core.behavior.jsonish import JsonObject
+from eval_quality.core.behavior.jsonish import JsonObject, as_object
 from eval_quality.core.behavior.maturity import Record
 from eval_quality.core.behavior.package import CATEGORIES
 
@@ -78,4 +79,22 @@ def inspect(repository: Repository, seen: Look, target: str, skill_id: str) -> J
             for scenario in repository.scenarios_of(skill_id)
         ],
         "record": record.value(),
+        "evaluation": _evaluation(repository, skill_id),
+    }
+
+
+def _evaluation(repository: Repository, skill_id: str) -> JsonObject | None:
+    """The run report of a deterministic skill: rates, precision, recall and confusion, without the cases."""
+    if skill_id not in repository.evaluators:
+        return None
+    outcomes = Bench(repository, skill_id).measure().outcomes
+    return without_cases(evaluation_report(repository, skill_id, outcomes))
+
+
+def without_cases(value: JsonObject) -> JsonObject:
+    """A report without any `cases` member, at any depth: those name the right answers."""
+    return {
+        key: item if (members := as_object(item)) is None else without_cases(members)
+        for key, item in value.items()
+        if key != "cases"
     }

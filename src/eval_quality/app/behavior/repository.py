@@ -13,7 +13,15 @@ from eval_quality.app.behavior.documents_in import parse_document
 from eval_quality.app.behavior.reading import Unreadable, read_below
 from eval_quality.app.behavior.registry import Registry, load_registry
 from eval_quality.app.behavior.root import STATE_FOLDER, RepositoryRefused, find_root, load_config, load_salt
-from eval_quality.app.behavior.sealed import Sealed, load_sealed, overlap_findings
+from eval_quality.app.behavior.sealed import (
+    CANARIES_NAME,
+    Sealed,
+    drawn_canaries,
+    load_canaries,
+    load_sealed,
+    overlap_findings,
+)
+from eval_quality.app.behavior.store import holdout_folder, indented, replace_file
 from eval_quality.app.behavior.yaml_source import SourceRefused
 from eval_quality.core.behavior.bm25 import Selector, sentences
 from eval_quality.core.behavior.config import Config, Evaluator
@@ -120,6 +128,29 @@ class Repository:
         return load_sealed(self.root, self.config.holdout_root, self.ids)
 
     @cached_property
+    def canaries(self) -> dict[str, tuple[int, ...]]:
+        """The drawn canary answers, as many a skill as configured; none without a sealed root."""
+        wanted = self.config.canaries
+        if wanted == 0:
+            return {}
+        known = load_canaries(holdout_folder(self.root, self.config.holdout_root))
+        return {skill_id: answers[:wanted] for skill_id, answers in known.items()}
+
+    def draw_canaries(self) -> None:
+        """Draw what the configuration asks for and the sealed root does not hold yet. Raises `RepositoryRefused`."""
+        wanted = self.config.canaries
+        if wanted == 0:
+            return
+        folder = holdout_folder(self.root, self.config.holdout_root)
+        if folder is None:
+            raise RepositoryRefused("canaries need a holdoutRoot that exists: their answers are kept there alone")
+        known = load_canaries(folder)
+        drawn = drawn_canaries(known, [text.skill_id for text in self.plan_texts], wanted)
+        if drawn != known:
+            value = {"schemaVersion": 1, "answers": drawn}
+            replace_file(os.path.join(folder, CANARIES_NAME), indented(value))
+
+    @cached_property
     def scenarios(self) -> list[Scenario]:
         """Every accepted open scenario, in catalogue and file order."""
         return self._read[0]
@@ -145,6 +176,7 @@ class Repository:
             self.config,
             catalogue=self.ids,
             committed=self.sealed.committed,
+            canaries=self.canaries,
             salt=self.salt,
         )
 
@@ -170,6 +202,18 @@ class Repository:
             bare=True,
         )[0]
 
+    @property
+    def _broken(self) -> list[Finding]:
+        """Packages whose own inventory does not hold, and skills with questions but without a text (§13.1, W9)."""
+        found = [
+            Finding(ERROR, "package-broken", skill_id, folder.relative, folder.errors[0])
+            for skill_id, folder in self.skills.items()
+            if folder.profile == "package" and folder.errors
+        ]
+        silent = {scenario.skill_id for scenario in self.scenarios if not self.skills[scenario.skill_id].instruction}
+        message = "the skill has scenarios and no readable SKILL.md"
+        return [*found, *(Finding(ERROR, "instruction", skill_id, "SKILL.md", message) for skill_id in sorted(silent))]
+
     @cached_property
     def corpus_findings(self) -> list[Finding]:
         """Everything `corpus-integrity` looks at, in a stable order."""
@@ -184,6 +228,7 @@ class Repository:
         sealed = list(self.sealed.scenarios)
         return [
             *self.identity_findings,
+            *self._broken,
             *self._read[1],
             *repeated_ids([*self.scenarios, *sealed]),
             *self._planned[1],

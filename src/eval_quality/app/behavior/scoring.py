@@ -53,7 +53,12 @@ from eval_quality.core.behavior.plan import Case, Digests, Plan, digests_of
 from eval_quality.core.behavior.provenance import receipt_problem, sidecar, sidecar_problem, signed
 from eval_quality.core.behavior.repeats import merged, recorded
 from eval_quality.core.behavior.score import Verdict
-from eval_quality.core.behavior.suspicion import underivable, underivable_suspicion
+from eval_quality.core.behavior.suspicion import (
+    canary_counts,
+    recorded_canary_suspicion,
+    underivable,
+    underivable_suspicion,
+)
 from eval_quality.errors import RuntimeFault
 from eval_quality.value.scan import scan
 
@@ -192,16 +197,16 @@ class _Writer:
         self.clock = clock
         self.moment = iso(clock())
 
+    def _judged(self, cases: Sequence[Case], number: int) -> dict[str, Verdict]:
+        return judge_all(cases, self.plan, self.answers.runs[number], self.answers.timeouts[number])
+
     def write(
         self, part: _Part, kept: _Kept, receipt_sha256: str | None, packages: Mapping[str, str]
     ) -> tuple[JsonObject, Counts]:
         """Ledger line, evidence and sidecar of one part."""
         untouched = {row["skillId"] for row in kept.rows}
         cases = [case for case in part.cases if case.skill_id not in untouched]
-        runs = [
-            judge_all(cases, self.plan, run, late)
-            for run, late in zip(self.answers.runs, self.answers.timeouts, strict=True)
-        ]
+        runs = [self._judged(cases, number) for number in range(len(self.answers.runs))]
         verdicts = merged(runs)
         rows = _in_plan_order([*kept.rows, *evidence_rows(cases, verdicts)], part.cases)
         provider = self.answers.runs[0].provider_id
@@ -210,7 +215,11 @@ class _Writer:
             raise BundleRefused(f"the evidence would not match its own schema: {summary(found)}")
         counts = counts_of(verdicts)
         passed_cases = [case for case in cases if verdicts[case.opaque_id].passed]
-        suspicion = underivable_suspicion(underivable(self.plan, passed_cases), len(passed_cases))
+        birds = canary_counts(self.plan, [self._judged(self.plan.canaries, number) for number in range(len(runs))])
+        doubts = (
+            underivable_suspicion(underivable(self.plan, passed_cases), len(passed_cases)),
+            recorded_canary_suspicion({"canaries": birds}),
+        )
         head = append_ledger(
             self.repository.root,
             {
@@ -245,9 +254,10 @@ class _Writer:
             repository=repository_state(self.repository.root),
             packages=packages,
             ledger_head=head,
-            suspicion=[suspicion] if suspicion else [],
+            suspicion=[doubt for doubt in doubts if doubt is not None],
             run=None if header is None else {key: item for key, item in header.items() if key != "op"},
             repeats=[*kept.repeats, *recorded(cases, runs)],
+            canaries=birds,
         )
         key = signing_key()
         if key is not None:

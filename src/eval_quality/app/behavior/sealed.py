@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import secrets
 from typing import Any, Final
 
 import msgspec
@@ -10,6 +11,7 @@ from eval_quality.app.behavior.documents_in import optional_document, parse_docu
 from eval_quality.app.behavior.reading import Unreadable, read_below
 from eval_quality.app.behavior.yaml_source import SourceRefused
 from eval_quality.core.behavior.attack import shared_ngrams
+from eval_quality.core.behavior.canary import CHOICES
 from eval_quality.core.behavior.findings import ERROR, Finding
 from eval_quality.core.behavior.jsonish import as_integer, as_list, as_object, as_text
 from eval_quality.core.behavior.leak import strings_of
@@ -96,6 +98,30 @@ def load_sealed(root: str, holdout_root: str | None, skill_ids: list[str]) -> Se
         if len(read_rows) < MIN_SEALED:
             wrong(skill_id, f"{len(read_rows)} sealed families; expected at least {MIN_SEALED}")
     return Sealed(True, tuple(committed), tuple(scenarios), tuple(findings))
+
+
+CANARIES_NAME: Final = "canaries.json"
+
+
+def load_canaries(folder: str | None) -> dict[str, tuple[int, ...]]:
+    """The drawn answers by skill, from the sealed root; nothing for an absent or unusable file."""
+    value = None if folder is None else optional_document(folder, CANARIES_NAME)[0]
+    found: dict[str, tuple[int, ...]] = {}
+    for skill_id, items in (as_object((as_object(value) or {}).get("answers")) or {}).items():
+        numbers = [as_integer(item) for item in as_list(items) or []]
+        answers = tuple(number for number in numbers if number is not None and 0 <= number < CHOICES)
+        if len(answers) == len(numbers):
+            found[skill_id] = answers
+    return found
+
+
+def drawn_canaries(known: dict[str, tuple[int, ...]], skill_ids: list[str], wanted: int) -> dict[str, tuple[int, ...]]:
+    """The answers of every skill, missing ones drawn by chance. What was drawn before stays."""
+    drawn = dict(known)
+    for skill_id in skill_ids:
+        have = drawn.get(skill_id, ())
+        drawn[skill_id] = have + tuple(secrets.randbelow(CHOICES) for _ in range(wanted - len(have)))
+    return drawn
 
 
 def overlap_findings(sealed: list[Scenario], public: dict[str, list[str]]) -> list[Finding]:

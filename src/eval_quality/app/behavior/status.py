@@ -42,7 +42,7 @@ from eval_quality.core.behavior.standing import (
     records,
     status_value,
 )
-from eval_quality.core.behavior.suspicion import underivable, underivable_suspicion
+from eval_quality.core.behavior.suspicion import recorded_canary_suspicion, underivable, underivable_suspicion
 from eval_quality.errors import RuntimeFault
 from eval_quality.value.compare import json_equal
 from eval_quality.value.scan import scan
@@ -111,6 +111,8 @@ def _blocked(repository: Repository, plan: Plan, results: Sequence[CaseResult], 
             return f"evidence-provenance: {problem}"
     if least_repeats(side.value) < config.repeats:
         return f"evidence-incomplete: {least_repeats(side.value)} of {config.repeats} repeats"
+    if (canaries := recorded_canary_suspicion(side.value)) is not None:
+        return canaries
     share = missing_share(results)
     if share > config.max_missing_share:
         return f"evidence-incomplete: {share:.1%} of the answers are missing"

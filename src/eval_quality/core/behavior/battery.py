@@ -128,7 +128,7 @@ def battery(
     """
     groups: dict[str, list[Case]] = {}
     for case in plan.cases:
-        if skill_ids is None or case.skill_id in skill_ids:
+        if not case.canary and (skill_ids is None or case.skill_id in skill_ids):
             groups.setdefault(case.skill_id, []).append(case)
     point = Standard(standard.thresholds)
     result: dict[str, dict[str, JsonObject]] = {}
@@ -143,7 +143,7 @@ def battery(
 
 def passing_responders(plan: Plan, standard: Standard, skill_id: str) -> tuple[str, ...]:
     """The degenerate responders that would pass one skill; each is given up at its first failure too many."""
-    cases = [case for case in plan.cases if case.skill_id == skill_id]
+    cases = [case for case in plan.cases if case.skill_id == skill_id and not case.canary]
     totals = Counter(case.category for case in cases)
     constant = best_constant(cases)
     responders: dict[str, Responder] = {"constant": lambda _request: constant, **RESPONDERS}

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from eval_quality.core.behavior.canary import canary
 from eval_quality.core.behavior.config import Config
 from eval_quality.core.behavior.digests import (
     array_of,
@@ -62,6 +63,7 @@ class Case(msgspec.Struct, frozen=True):
     oracle_text: bytes
     """Canonical text of the case's member of the oracle array."""
     sealed: bool = False
+    canary: bool = False
 
 
 class Digests(msgspec.Struct, frozen=True):
@@ -85,7 +87,7 @@ class SkillPart(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """Every case of a repository. `cases` are in plan order and hold sealed ones last; `open` covers the others."""
+    """Every case of a repository. `cases` are in plan order, sealed ones and canaries last; `open` has the others."""
 
     cases: tuple[Case, ...]
     skills: dict[str, SkillPart]
@@ -105,7 +107,12 @@ class Plan(msgspec.Struct, frozen=True):
     @property
     def sealed_cases(self) -> tuple[Case, ...]:
         """The cases of the sealed evidence file."""
-        return tuple(case for case in self.cases if case.sealed)
+        return tuple(case for case in self.cases if case.sealed and not case.canary)
+
+    @property
+    def canaries(self) -> tuple[Case, ...]:
+        """The cases that count in no slice."""
+        return tuple(case for case in self.cases if case.canary)
 
     def request(self, case: Case) -> JsonObject:
         """The exported request of one case (spec 11 §5.1)."""
@@ -186,7 +193,14 @@ class _Maker:
         return kept
 
     def case(
-        self, category: str, family_id: str, scenario: Scenario, messages: Sequence[Message], *, sealed: bool = False
+        self,
+        category: str,
+        family_id: str,
+        scenario: Scenario,
+        messages: Sequence[Message],
+        *,
+        sealed: bool = False,
+        canary: bool = False,
     ) -> Case:
         """One case of a family in one condition."""
         plan_id = f"{family_id}::{category}"
@@ -215,6 +229,7 @@ class _Maker:
             given_text,
             oracle_text,
             sealed,
+            canary,
         )
 
 
@@ -261,13 +276,14 @@ def build_plan(
     *,
     catalogue: Sequence[str] | None = None,
     committed: Iterable[str] = (),
+    canaries: Mapping[str, Sequence[int]] | None = None,
     salt: bytes | None = None,
     bare: bool = False,
 ) -> tuple[Plan, list[Finding]]:
     """The plan of a repository, and findings about families and sealed scenarios.
 
     `skills` are the provider-scored skills in catalogue order, `catalogue` all skill ids (default: those), `committed`
-    the skills for which the repository holds a sealed-holdout commitment.
+    the skills for which the repository holds a sealed-holdout commitment, `canaries` the drawn answers by skill.
     """
     findings: list[Finding] = []
     drafts: list[_Draft] = []
@@ -291,6 +307,7 @@ def build_plan(
     parts: dict[str, SkillPart] = {}
     opened: list[Case] = []
     closed: list[Case] = []
+    birds: list[Case] = []
     for draft in drafts:
         skill_id = draft.skill.skill_id
         options = answer_options(draft.scenarios, ids)
@@ -312,7 +329,10 @@ def build_plan(
             picker = picker_of(config.blinding_seed, family)
             shown = sealed_messages(picker, five_actions(picker, family.base, draft.actions))
             closed.append(maker.case("holdout", family.family_id, family.base, shown, sealed=True))
-    return _plan(opened, closed, parts, sealed_skills, salt), findings
+        for number, answer in enumerate((canaries or {}).get(skill_id, ())):
+            bird, shown = canary(config.blinding_seed, skill_id, number, answer, draft.words)
+            birds.append(maker.case("holdout", bird.family, bird, shown, sealed=True, canary=True))
+    return _plan(opened, closed, birds, parts, sealed_skills, salt), findings
 
 
 def _by_skill(cases: Sequence[Case], parts: Mapping[str, SkillPart], salt: bytes | None) -> dict[str, Digests]:
@@ -325,16 +345,18 @@ def _by_skill(cases: Sequence[Case], parts: Mapping[str, SkillPart], salt: bytes
 def _plan(
     opened: list[Case],
     closed: list[Case],
+    birds: list[Case],
     parts: dict[str, SkillPart],
     sealed_skills: frozenset[str],
     salt: bytes | None,
 ) -> Plan:
-    whole = digests_of([*opened, *closed], parts, salt)
+    everything = (*opened, *closed, *birds)
+    whole = digests_of(everything, parts, salt)
     return Plan(
-        cases=(*opened, *closed),
+        cases=everything,
         skills=parts,
         whole=whole,
-        open=digests_of(opened, parts, salt) if closed else whole,
+        open=digests_of(opened, parts, salt) if closed or birds else whole,
         sealed=digests_of(closed, parts, salt),
         per_skill=_by_skill(opened, parts, salt),
         per_skill_sealed=_by_skill(closed, parts, salt),

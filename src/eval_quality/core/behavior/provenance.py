@@ -51,7 +51,7 @@ def receipt(
         "exportedAt": exported_at,
         "configSha256": config_sha256,
     }
-    if plan.sealed.total:
+    if plan.open != plan.whole:
         value["open"] = digests_value(plan.open)
         value["sealed"] = digests_value(plan.sealed)
     return value

@@ -13,9 +13,9 @@ import msgspec
 
 from eval_quality.core.behavior.digests import canonical
 from eval_quality.core.behavior.intervals import tail_at_least
-from eval_quality.core.behavior.jsonish import JsonObject, as_object
+from eval_quality.core.behavior.jsonish import JsonObject, as_integer, as_object
 from eval_quality.core.behavior.plan import Case, Plan
-from eval_quality.core.behavior.score import recomputed
+from eval_quality.core.behavior.score import Verdict, recomputed
 from eval_quality.core.behavior.words import LIST_FIELDS, ORACLE_FIELDS
 from eval_quality.value.compare import json_equal
 
@@ -69,6 +69,22 @@ def canary_suspicion(right: int, total: int) -> str | None:
     if total and tail_at_least(right, total, CANARY_CHANCE) < CANARY_TAIL:
         return f"{SUSPECT}: {right} of {total} canaries answered as only the private half says"
     return None
+
+
+def canary_counts(plan: Plan, runs: Sequence[Mapping[str, Verdict]]) -> JsonObject | None:
+    """The sidecar's `canaries`: answered and right ones over all runs; None for a plan without canaries."""
+    verdicts = [run[case.opaque_id] for case in plan.canaries for run in runs]
+    if not verdicts:
+        return None
+    answered = [verdict for verdict in verdicts if verdict.response is not None]
+    return {"total": len(answered), "right": sum(verdict.passed for verdict in answered)}
+
+
+def recorded_canary_suspicion(sidecar: Mapping[str, Any] | None) -> str | None:
+    """The verdict on the canaries a sidecar records."""
+    counts = as_object((sidecar or {}).get("canaries")) or {}
+    right, total = as_integer(counts.get("right")) or 0, as_integer(counts.get("total")) or 0
+    return canary_suspicion(right, total) if 0 <= right <= total else None
 
 
 class EvidenceAudit(msgspec.Struct, frozen=True):
