@@ -361,3 +361,13 @@ def test_s7_2_2_a_mechanism_can_be_given(service: Service) -> None:
         lambda invocation, signal: {"isError": False, "result": {"kind": "json", "value": invocation.call.tool_name}},
     )
     assert observe(subject, "add") == (False, {"kind": "json", "value": "add"})
+
+
+def test_s7_1_3_without_the_sdk_a_probe_says_which_extra_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "eval_quality.probe.mcp_http_client", None)
+    found = fault(adapter(1))
+    assert (found.code, found.artifact_path) == ("port-failure", "ProbeObservation")
+    assert "eval-quality[mcp]" in found.detail
+    assert isinstance(found.cause, ImportError)

@@ -15,7 +15,7 @@ Importing this module imports neither the SDK nor an event loop; the first probe
 probe fails with `port-failure` and says which extra brings it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, Protocol
 
 from msgspec import Meta
@@ -142,6 +142,8 @@ class McpHttpAdapter:
             decided.append((parsed, self._authorization(parsed)))
 
         def effect(_: ProbeRequest) -> Mapping[str, Any]:
+            if self._mechanism is None:
+                _load_sdk()  # before the deadline begins: its import is no part of the session
             invocation = self._invocation(*decided[0])
             if self._mechanism is not None:
                 return self._mechanism(invocation, signal)
@@ -213,13 +215,9 @@ def run_http_session(
     invocation: HttpToolInvocation, signal: AbortSignal, observer: Observer | None = None
 ) -> Mapping[str, Any]:
     """The real mechanism: one session, one call."""
+    converse = _load_sdk()
     if signal.aborted:
         raise AbortError(signal)
-    try:
-        from eval_quality.probe.mcp_http_client import converse
-    except ImportError as error:
-        detail = 'MCP over HTTP needs the official SDK: install the extra "mcp" (pip install "eval-quality[mcp]")'
-        raise RuntimeFault("port-failure", "ProbeObservation", detail) from error
     session = Session(invocation.call, invocation.revision)
     ended = converse(invocation, session, signal)
     if session.answer is not None:
@@ -229,3 +227,12 @@ def run_http_session(
     if ended:
         return {"isError": True, "result": {"kind": "absent"}}
     raise SessionFailure(f"the server ended the connection during {session.phase}")
+
+
+def _load_sdk() -> Callable[[HttpToolInvocation, Session, AbortSignal], bool]:
+    try:
+        from eval_quality.probe.mcp_http_client import converse
+    except ImportError as error:
+        detail = 'MCP over HTTP needs the official SDK: install the extra "mcp" (pip install "eval-quality[mcp]")'
+        raise RuntimeFault("port-failure", "ProbeObservation", detail) from error
+    return converse
