@@ -228,6 +228,8 @@ def test_s13_9_4_which_mechanism_acts_is_recorded(tmp_path: Path, monkeypatch: p
     group = cgroups.Group((), {"processes": "cgroup-v2", "memory": "cgroup-v2"})
     monkeypatch.setattr(lane_module, "create_group", lambda name, wanted: group)
     assert (mechanisms()["processes"], mechanisms()["memory"]) == ("cgroup-v2", "cgroup-v2")
+    monkeypatch.setattr(lane_module, "_kernel_version", lambda: (6, 1))
+    assert mechanisms()["processes"] == "rlimit"
 
 
 def test_s13_9_4_a_hard_limit_of_the_caller_is_never_raised(tmp_path: Path) -> None:

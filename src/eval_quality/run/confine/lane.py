@@ -69,7 +69,9 @@ class ConfinedLane(Lane):
         self._seen: list[Seen] = []
         self._starts = 0
         self._unmade = 0
-        limits = {"processes": specification.limits.max_processes}
+        # A control group is dear: moving a process into one waits for every processor of the host.
+        self._counts_in_namespace = os.getuid() != 0 and _kernel_version() >= COUNTS_BY_NAMESPACE
+        limits = {} if self._counts_in_namespace else {"processes": specification.limits.max_processes}
         if specification.limits.max_memory is not None:
             limits["memory"] = specification.limits.max_memory
         self._group = create_group(f"eval-quality-{uuid.uuid4().hex[:12]}", limits)
@@ -156,15 +158,12 @@ class ConfinedLane(Lane):
         return lowered
 
     def _process_mechanism(self) -> str | None:
-        acting = self._group.mechanisms.get("processes")
-        if acting is None and os.getuid() != 0 and _kernel_version() >= COUNTS_BY_NAMESPACE:
-            return "rlimit"
-        return acting
+        return "rlimit" if self._counts_in_namespace else self._group.mechanisms.get("processes")
 
     def _confine(self, pid: int) -> None:
         """Put a sandbox that waits for its release under its ceilings. Raises `OSError`."""
         self._group.join(pid)
-        if self._process_mechanism() == "rlimit":
+        if self._counts_in_namespace:
             processes = self.specification.limits.max_processes
             resource.prlimit(pid, resource.RLIMIT_NPROC, (processes, processes))
 

@@ -50,15 +50,22 @@ def is_below(path: str, folder: str) -> bool:
 def visible(made: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
     """Mount point -> (kind, label) of what is still seen after every mount was made in order."""
     seen: dict[str, tuple[str, str]] = {}
-    for kind, point, label in made:
-        for hidden in [place for place in seen if is_below(place, point)]:
-            del seen[hidden]
-        seen[point] = (kind, label)
-    return {
-        point: entry
-        for point, entry in seen.items()
-        if point in ("/dev", "/proc") or not (is_below(point, "/dev") or is_below(point, "/proc"))
-    }
+    later: set[str] = set()
+    for kind, point, label in reversed(list(made)):
+        if not _is_covered(point, later):
+            if point in ("/dev", "/proc") or not point.startswith(("/dev/", "/proc/")):
+                seen[point] = (kind, label)
+            later.add(point)
+    return seen
+
+
+def _is_covered(point: str, points: set[str]) -> bool:
+    """Whether a place or a folder around it is one of `points`."""
+    while point not in points:
+        if point == "/":
+            return False
+        point = point.rpartition("/")[0] or "/"
+    return True
 
 
 def normal_table(made: Iterable[tuple[str, str, str]]) -> tuple[str, ...]:
