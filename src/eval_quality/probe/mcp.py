@@ -147,15 +147,16 @@ def run_session(
     """The real mechanism: one server process, one call."""
     if signal.aborted:
         raise AbortError(signal)
-    deadline = time.monotonic() + min(invocation.max_elapsed_ms, MAX_DELAY_MS) / 1000
     launch = Launch(invocation.argv, invocation.cwd, invocation.environment)
     try:
-        with borrowed(lane) as slot, Child(slot, launch, signal) as child:
-            try:
-                return _Conversation(child, invocation, deadline, signal).run(observer)
-            finally:
-                child.end_input()
-                child.kill_and_drain()
+        with borrowed(lane) as slot:
+            deadline = time.monotonic() + min(invocation.max_elapsed_ms, MAX_DELAY_MS) / 1000
+            with Child(slot, launch, signal) as child:
+                try:
+                    return _Conversation(child, invocation, deadline, signal).run(observer)
+                finally:
+                    child.end_input()
+                    child.kill_and_drain()
     except LaneLost as error:
         raise SessionFailure("the server exited during launch: the watchdog was lost") from error
     except OSError as error:
