@@ -66,12 +66,12 @@ def test_s8_every_state_is_in_one_group(state: str) -> None:
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, math.inf, -math.inf, math.nan, True])
 def test_s8_a_threshold_outside_its_range_is_a_type_error(threshold: float) -> None:
-    with pytest.raises(TypeError, match="threshold"):
+    with pytest.raises(TypeError, match=r"^the catch threshold must be a finite number from 0 to 1$"):
         reduce_votes([], threshold)
 
 
 def test_s8_an_unknown_state_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="no outcome state"):
+    with pytest.raises(TypeError, match=r"^'won' is no outcome state$"):
         reduce_votes([TrialVote(trial_index=1, state="won")], 0.5)  # type: ignore[arg-type]
 
 
@@ -247,6 +247,34 @@ R0 = "reducedProbeOutcomes__0__"
 )
 def test_s12_each_failing_equality_in_order(changes: dict[str, Any], expected: list[str]) -> None:
     assert issues(edited(**changes)) == expected
+
+
+def test_s12_messages_state_which_equality_failed() -> None:
+    def told(**changes: Any) -> list[str]:
+        return [found.message for found in inconsistencies(decode(EvidenceArtifact, edited(**changes), "x"))]
+
+    assert told(trials__completed=3) == ["must list each completed attempt once, as many as trials.completed"]
+    assert told(trials__completedAttempts=[1, 3]) == ["must cover exactly the completed attempts"] * 2
+    assert told(scoredProbeId=None) == ["must be empty without a scored probe", "is not the scored probe"]
+    assert told(reducedProbeOutcomes=[]) == [
+        "must hold exactly one entry, for the scored probe",
+        "must hold an entry for probe P-001 of the outcomes",
+    ]
+    assert told(**{R0 + "severity": "low"}) == ["differs from the severity of a detailed outcome of the probe"]
+    assert told(**{R0 + "trialVotes__1__trialIndex": 1})[0] == "repeats the trial of an earlier vote"
+    assert told(outcomes=[])[::2] == [
+        "names no detailed outcome of its trial and state",
+        "must be empty without detailed outcomes",
+    ]
+    assert told(**{R0 + "caught": False}) == ["does not follow from the votes and the threshold"]
+    lost = [{"attempt": 1, "reason": "x"}]
+    assert told(trials__invalidatedAttempts=lost) == [
+        "must be the invalidated attempts of the reduced outcomes together"
+    ]
+    value = artifact()
+    value["reducedProbeOutcomes"] *= 2
+    twice = inconsistencies(decode(EvidenceArtifact, value, "x"))
+    assert [found.message for found in twice][1] == "repeats the probe of an earlier entry"
 
 
 def test_s12_a_repeated_probe_is_reported_at_its_second_entry() -> None:

@@ -245,6 +245,9 @@ def test_s7_6_5_private_isolation_manifests_in_trial_order() -> None:
     pair = [hidden("n", b"2", trialIndex=3), j.record(trialIndex=2), hidden("m", b"1", trialIndex=1)]
     assert j.run(record=pair, resolve_private=corpus).artifact is not None
     assert corpus.asked == ["m", "m", "n"]
+    twins = [hidden("n", b"2", trialIndex=3), hidden("m", b"1", trialIndex=3)]
+    assert j.run(record=twins, resolve_private=corpus).ladder.verdict is None
+    assert corpus.asked[3:] == ["n", "m"]
 
 
 @pytest.mark.parametrize(
@@ -302,6 +305,33 @@ def test_s15_a_check_that_only_an_uncompiled_contract_holds_is_a_fault() -> None
         "operator-cannot-accept-operand",
         "EvalContract.oracles[id=O-001].check",
     )
+    assert 'reference set "ghost"' in found.detail
+
+
+def test_s7_6_6_of_faults_in_trials_of_one_index_the_first_presented_is_raised() -> None:
+    first = j.record(observations=[observation(1, stdout=BIG)], findings=[finding(7)])
+    second = j.record(observations=[observation(1, stdout=BIG)], findings=[finding(3)])
+    assert fault(record=[first, second]).artifact_path == "SealedRunRecord.findings[findingId=F-007]"
+
+
+def test_s6_2_a_disposition_that_cites_nothing_only_disagrees() -> None:
+    words = [j.disposition(1, "held"), j.disposition(2, "violated", "obs-1")]
+    result = j.run(record=j.record(oracleDispositions=words))
+    assert result.artifact is not None
+    assert [outcome.corroboration for outcome in result.artifact.outcomes] == ["disagrees", "agrees"]
+    assert result.ladder.verdict == "PASS"
+
+
+def test_s7_7_every_finding_is_held_against_the_confidence_threshold() -> None:
+    unsure = j.record(findings=[finding(1), finding(4, "observation", oracleId=None, confidence=0.25)])
+    assert j.run(record=unsure).ladder.basis == ("finding F-004 confidence 0.25 below the policy threshold",)
+
+
+def test_s4_a_probe_without_a_signature_has_no_witness() -> None:
+    """A clean control whose steps were never taken is unreached, not passed."""
+    elsewhere = observation(1, ["front"], callInputs=j.call_inputs(option={"case": "back"}))
+    result = j.run(record=j.quiet_record(observations=[elsewhere]), probe=j.clean_probe())
+    assert states(result) == ["unreached", "unreached"]
 
 
 def test_s9_rejected_inputs_leave_the_reasons() -> None:
@@ -348,6 +378,8 @@ def test_s7_trials_are_scored_in_ascending_order_and_the_first_speaks_for_the_se
     result = j.run(record=[j.record(trialIndex=5), j.record(trialIndex=2)])
     assert result.artifact is not None
     assert result.artifact.trials.completed_attempts == (2, 5)
+    named = j.run(record=[j.record(trialIndex=5, runId="a"), j.record(trialIndex=2, runId="b")], manifest=None)
+    assert 'trial-set field disagreement: runId: trial 2 = "b", trial 5 = "a"' in named.ladder.basis
     assert [(o.trial_index, o.oracle_id) for o in result.artifact.outcomes] == [
         (2, "O-001"),
         (2, "O-002"),
