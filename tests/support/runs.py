@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from eval_quality.app.run.driving import Result, drive
+from eval_quality.app.run.driving import Result, drive, result_of
 from eval_quality.app.run.opening import check_experiment, resume, start
 from eval_quality.app.run.options import Options
 from eval_quality.run.prepare import Prepared
 
-QUICK = ("--confine", "none", "--progress", "none", "--reproducible")
+QUICK = ("--progress", "none", "--reproducible")
 """Flags of a run that is only about what it comes to."""
 
 
@@ -60,7 +60,8 @@ def eval_quality(
 
 def run(folder: Path, directory: Path, *flags: str, **more: Any) -> Ran:
     """Run an experiment into `directory`, unconfined and without a display unless `flags` say otherwise."""
-    return eval_quality("run", folder, "--run-dir", directory, *QUICK, *flags, **more)
+    confine = () if "--confine" in flags else ("--confine", "none")
+    return eval_quality("run", folder, "--run-dir", directory, *QUICK, *confine, *flags, **more)
 
 
 def planned(folder: Path, **options: Any) -> Prepared:
@@ -127,5 +128,5 @@ def drive_here(folder: Path, directory: Path, seen: list[tuple[str, Any]] | None
 
 
 def resume_here(directory: Path, **options: Any) -> Result:
-    """Go on with a run in this process."""
-    return drive(resume(str(directory), Options(**options)), lambda *_: None)
+    """Go on with a run in this process; a finished one is read."""
+    return result_of(str(directory)) or drive(resume(str(directory), Options(**options)), lambda *_: None)

@@ -25,7 +25,7 @@ from eval_quality.run.confine.lane import ConfinedLane
 from eval_quality.run.errors import RunFault
 from eval_quality.run.evaluators.configuration import budgets
 from eval_quality.run.evaluators.external import bridge as bridge_program
-from eval_quality.run.evaluators.external.command import Evaluated, Place, Ran, evaluate
+from eval_quality.run.evaluators.external.command import SOCKET_NAME, Evaluated, Place, Ran, evaluate
 from eval_quality.run.evaluators.external.dispatch import Dispatcher
 from eval_quality.run.experiment.document import Evaluator, size_in_bytes
 from eval_quality.run.plan.call import Call
@@ -43,6 +43,8 @@ from eval_quality.run.tree import copy_tree
 from eval_quality.run.trial import BridgedSubject, Measured, deterministic_trial, external_trial, isolation
 from eval_quality.run.workshop import discard
 
+MAX_SOCKET_PATH: Final = 107
+"""Bytes of the longest path that a socket address holds."""
 HOST_PROGRAM: Final = "python3"
 """The interpreter that an evaluator runs the bridge file with."""
 
@@ -198,7 +200,7 @@ def _external(
         lambda: seconds - (time.monotonic() - began),
     )
     home = tempfile.mkdtemp(prefix="home-", dir=host.scratch)
-    shared = shared_folder(tempfile.mkdtemp(prefix="eq-", dir=host.scratch), (bridge_program.__file__,))
+    shared = shared_folder(_bridge_folder(host), (bridge_program.__file__,))
     evaluated, observed = _run_evaluator(stage, host, evaluator, dispatcher, home, shared, seconds)
     capture = external_trial(
         prepared,
@@ -210,6 +212,14 @@ def _external(
         isolation(*observed, recorder.tools, _accounting(host)),
     )
     return Measured(capture, evaluated.stop, {"stderr": stage.redactor.data(evaluated.stderr)})
+
+
+def _bridge_folder(host: Host) -> str:
+    """A new folder for the bridge. An unconfined evaluator names the socket by its whole path, which must be short."""
+    folder = tempfile.mkdtemp(prefix="eq-", dir=host.scratch)
+    if host.evaluator_sandbox.confined or len(os.fsencode(os.path.join(folder, SOCKET_NAME))) <= MAX_SOCKET_PATH:
+        return folder
+    return tempfile.mkdtemp(prefix="eval-quality-")
 
 
 def _run_evaluator(

@@ -29,11 +29,7 @@ class BridgeServer:
         self._turn = threading.Lock()
         self._open: set[socket.socket] = set()
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        previous = os.umask(0o177)
-        try:
-            self._listener.bind(path)
-        finally:
-            os.umask(previous)
+        _bind(self._listener, path)
         self._listener.listen(MAX_CONNECTIONS)
         self._thread = threading.Thread(target=self._accept, name="eval-quality-bridge", daemon=True)
 
@@ -80,3 +76,18 @@ class BridgeServer:
                     answer["id"] = request.get("id")  # pyright: ignore
                 connection.sendall(canonicalize(answer, "BridgeAnswer") + b"\n")
         self._open.discard(connection)
+
+
+def _bind(listener: socket.socket, path: str) -> None:
+    """Give the socket its name, which only the owner may use.
+
+    The name is reached through its folder's descriptor, so that the folder may lie deeper than a socket address is
+    long. Nobody can connect before it listens, so the mode may follow the name; the mask of the process, which every
+    thread shares, is left alone.
+    """
+    folder = os.open(os.path.dirname(path), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        listener.bind(f"/proc/self/fd/{folder}/{os.path.basename(path)}")
+    finally:
+        os.close(folder)
+    os.chmod(path, 0o600)
