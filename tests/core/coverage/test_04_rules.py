@@ -276,6 +276,7 @@ def test_s3_1_a_scalar_command_asserts_exit_and_exact_text(check: Any) -> None:
         both(eq(p(EXIT), lit(0)), eq(p(OUT), lit(["42"]))),
         both(eq(p(EXIT), lit(0)), eq(p(OUT), lit({}))),
         both(eq(p(EXIT), lit(0)), eq(p(OUT), p(EXIT))),
+        both(eq(p(EXIT), p(OUT)), eq(p(OUT), lit("42"))),
         both(eq(p(EXIT), lit(0)), eq(p("run/stdout/x"), lit("42"))),
         both(eq(lit(0), lit(0)), eq(p(OUT), lit("42"))),
         negated(SAID),
@@ -316,6 +317,29 @@ def test_s3_1_only_a_command_may_go_without_an_indicator() -> None:
     silent = response(successIndicator=None, channelRoles={})
     assert open_rules(tool_contract(), put(DESCRIPTOR, silent)) == [1]
     assert 1 in open_rules(library(), put(f"{DESCRIPTOR}/successIndicator", None))
+
+
+COUNT, FINDINGS = "run/stdout/count", "run/stdout/findings"
+
+
+def printed(*edits: Edit) -> list[int]:
+    """A command whose described output has an indicator, two required keys and a collection."""
+    described = response(
+        {"count": "number", "findings": "array"},
+        successIndicator="/count",
+        channelRoles={"/findings": "collection"},
+        collectionLocations=[
+            {"pointer": "/findings", "expectedCardinality": {"mode": "at-most", "max": 9}, "referenceSet": None}
+        ],
+    )
+    check = both(eq(p(COUNT), lit(0)), every(FINDINGS, exists("@/line")))
+    return open_rules(command_contract(put(DESCRIPTOR, described), put("/oracles", [oracle(1, check)])), *edits)
+
+
+def test_s2_1_rules_look_at_the_described_channel_whatever_the_kind() -> None:
+    assert printed() == []
+    errors = put(f"{OPERATION}/descriptorChannel", {"kind": "stream", "channel": "stderr"})
+    assert printed(errors) == [1, 2, 4]
 
 
 # --- rule 2 -----------------------------------------------------------------------------------------------------

@@ -288,3 +288,18 @@ def test_s6_a_contract_of_nothing_but_oracles_seals() -> None:
         interactionPlan=[step("s", "x")],
     )
     assert seal_value(document).directions[0].text.startswith("Its transport status from the x endpoint is")
+
+
+def test_s6_strict_is_the_default_of_both_entries() -> None:
+    document = library(add("/interactionPlan/0/inputBinding/body/colour", lit("red")))
+    with pytest.raises(CodedError):
+        seal_contract(read_contract(document))
+    assert seal_contract(read_contract(document), strict=False).directions
+
+
+def test_s8_4_the_first_issue_is_spelled_with_dots_and_positions() -> None:
+    from eval_quality.core.seal.brief import _dotted  # pyright: ignore[reportPrivateUsage]
+    from eval_quality.errors import Problem
+
+    assert _dotted(Problem(("behaviors", 2, "id"), "invalid_type", "x")) == "behaviors[2].id"
+    assert _dotted(Problem((), "invalid_type", "x")) == "(root)"
