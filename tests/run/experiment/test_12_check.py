@@ -451,7 +451,7 @@ def test_s12_4_every_document_is_read_before_the_first_complaint(tmp_path: Path)
 
 
 ELSEWHERE: dict[str, tuple[Change, str, str]] = {
-    "two experiment files": (whole("more.experiment.yaml", "id: x\n"), "author-unreadable-source", "Experiment"),
+    "two experiment files": (whole("experiment.yaml", "id: x\n"), "author-unreadable-source", "Experiment"),
     "no experiment file": (lambda folder: (folder / FILE).unlink(), "author-unreadable-source", "Experiment"),
     "two contracts": (whole("contract.yaml", "a: 1\n"), "experiment-reference-unresolved", "Experiment"),
     "no policy": (
@@ -494,6 +494,17 @@ def test_s12_27_problems_of_the_folder_itself(name: str, tmp_path: Path) -> None
     folder = write_experiment(tmp_path, "cli")
     change(folder)
     assert [(problem.code, problem.artifact_path) for problem in failure(folder)] == [(code, path)]
+
+
+def test_s12_3_the_plain_experiment_file_wins_over_named_ones(tmp_path: Path) -> None:
+    folder = write_experiment(tmp_path, "cli")
+    for name in ("other", "third"):
+        whole(f"{name}.experiment.yaml", "id: x\n")(folder)
+    assert planned(folder) is not None
+    (folder / FILE).unlink()
+    (problem,) = failure(folder)
+    assert (problem.code, problem.artifact_path) == ("author-unreadable-source", "Experiment")
+    assert problem.detail.endswith("found: other.experiment.yaml, third.experiment.yaml")
 
 
 @pytest.mark.parametrize(
