@@ -21,7 +21,6 @@ from eval_quality.core.contract.pointer import ParsedPointer, parse_pointer
 from eval_quality.core.evaluation.absent import ABSENT
 from eval_quality.core.evaluation.reference_sets import ReferenceSetMembers
 from eval_quality.model.expression import Operand, SetOperand
-from eval_quality.value.kind import is_array
 from eval_quality.value.pointer import lookup, split
 
 ResolveOperand: TypeAlias = Callable[[Any, Any], Any]
@@ -38,7 +37,7 @@ def make_resolve_operand(step_observations: Mapping[str, Any], reference_sets: R
     immutable, so a hundred checks that read one member walk to it once.
     """
     observations = dict(step_observations)
-    members = {name: _array(values) for name, values in reference_sets.items()}
+    members = {name: list(values) for name, values in reference_sets.items()}
     resolved: dict[str, Any] = {}
 
     def resolve(operand: Operand | SetOperand, bound_element: Any = ABSENT) -> Any:
@@ -47,10 +46,8 @@ def make_resolve_operand(step_observations: Mapping[str, Any], reference_sets: R
             literal: Any = operand.literal
             return literal if literal is not UNSET else members.get(str(operand.reference_set), ABSENT)
         if pointer[0] == "@":
-            if bound_element is ABSENT:
-                return ABSENT
-            tokens = bound_tokens(pointer)
-            return lookup(bound_element, tokens) if tokens else bound_element
+            # With nothing bound the element is ABSENT, and nothing is reached from there.
+            return lookup(bound_element, bound_tokens(pointer))
         if pointer not in resolved:
             resolved[pointer] = _from_interaction(observations, parse_pointer(pointer))
         return resolved[pointer]
@@ -74,13 +71,7 @@ def _from_interaction(observations: Mapping[str, Any], target: ParsedPointer) ->
     observation = observations.get(target.step_id)
     if observation is None:
         return ABSENT
-    root = channel_root(observation, target)
-    return root if root is ABSENT or not target.tail else lookup(root, target.tail)
-
-
-def _array(values: Any) -> list[Any]:
-    """Members as the JSON array they are on the wire."""
-    return values if is_array(values) else list(values)
+    return lookup(channel_root(observation, target), target.tail)
 
 
 def _call_inputs(observation: Any, target: ParsedPointer) -> Any:
