@@ -44,6 +44,24 @@ def test_s17_4_our_bundle_withstands_every_attack() -> None:
     assert found["position"].right <= 0.3 * found["position"].tried
 
 
+@pytest.mark.slow
+def test_s17_4_an_honest_bundle_is_hardly_ever_accused() -> None:
+    """Forty deals of one corpus: no probe fails, and the rates of §17.4 hold on average."""
+    texts, scenarios = corpus(5, 8)
+    rates: dict[str, list[float]] = {}
+    for seed in range(40):
+        plan, _ = build_plan(texts, scenarios, config(blindingSeed=f"deal {seed}"))
+        found = attacked(plan.requests(), truth_of(plan))
+        assert [name for name, probe in found.items() if probe.status == FAIL] == []
+        for name in ("position", "wording", "forbidden-pick", "expected-pick"):
+            rates.setdefault(name, []).append(found[name].right / found[name].tried)
+    means = {name: sum(values) / len(values) for name, values in rates.items()}
+    assert means["position"] < 0.3
+    assert means["wording"] < 0.5
+    assert means["forbidden-pick"] <= 0.28
+    assert means["expected-pick"] <= 0.28
+
+
 def test_s16_the_references_construction_fails_the_attack() -> None:
     _texts, scenarios = corpus(5, 8)
     requests, truth = reference_bundle(scenarios)
@@ -53,7 +71,8 @@ def test_s16_the_references_construction_fails_the_attack() -> None:
         *("telling-words", "grouped-order", "condition-readable", "position", "keys", "length", "wording"),
         "forbidden-pick",
     }
-    assert (found["wording"].right, found["position"].right) == (200, 200)
+    assert (found["wording"].right, found["position"].right) == (40, 40)
+    assert "(200 of 200 over all)" in found["position"].detail
     assert verdict(list(found.values())) == FAIL
 
 
@@ -72,7 +91,7 @@ def reference_scenarios() -> list[Scenario]:
 def test_s16_the_reference_corpus_leaks_in_its_own_bundle_and_not_in_ours() -> None:
     scenarios = reference_scenarios()
     theirs = attacked(*reference_bundle(scenarios))
-    assert theirs["wording"].right == theirs["wording"].tried == 90
+    assert theirs["wording"].right == theirs["wording"].tried == 18
     assert theirs["forbidden-pick"].right == 18
     texts = [SkillText(skill_id, "# Skill\n") for skill_id in ("fable-loop", "fable-tdd", "skill-creator")]
     plan, findings = build_plan(texts, scenarios, config())
@@ -200,17 +219,17 @@ def test_s5_2_6_action_literals_are_reported() -> None:
 
 
 def test_a_classifier_without_training_guesses_nothing() -> None:
-    assert guessed([]) == 0
-    assert guessed([Sample("one", "a", frozenset("x"))]) == 0
+    assert guessed([]) == []
+    assert guessed([Sample("one", "a", frozenset("x"))]) == [False]
     assert picked({"g": [Sample("g", "a", frozenset()), Sample("g", "b", frozenset())]}, "a") == (0, 1)
     assert picked({"g": [Sample("g", "a", frozenset())]}, "a") == (0, 0)
 
 
 def test_a_clear_signal_is_found_and_ties_go_to_the_commonest() -> None:
     clear = [Sample(str(index), label, frozenset({label})) for index in range(6) for label in "ab"]
-    assert guessed(clear) == 12
+    assert guessed(clear) == [True] * 12
     mute = [Sample(str(index), label, frozenset()) for index in range(6) for label in "aab"]
-    assert guessed(mute) == 12
+    assert guessed(mute) == [True, True, False] * 6
     groups = {str(index): [Sample(str(index), label, frozenset({label})) for label in "ab"] for index in range(4)}
     assert picked(groups, "a") == (4, 4)
 

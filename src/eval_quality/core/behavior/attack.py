@@ -8,7 +8,9 @@ families, guess the other half, and are held to an exact binomial bound:
     forbidden-pick, expected-pick  must not beat one in four
     polarity                     a warning: names that tell their side are the author's (W4)
 
-Every bound is one-sided at `ALPHA` over all probes. A probe without samples is NOT_CHECKED, never PASS.
+Every bound is one-sided at `ALPHA` over all probes. An exact test needs independent tries, and siblings are none: each
+family has every condition once. So a classifier is judged on one request a family, chosen by a digest; its rate over
+all requests stands beside it. A probe without samples is NOT_CHECKED, never PASS.
 """
 
 import re
@@ -237,6 +239,14 @@ def probes_with_truth(requests: Sequence[JsonObject], truth: Mapping[str, Truth]
     chance = max((sum(label.category == name for label in labels) for name in CONDITIONS), default=0)
     share = chance / len(labels) if labels else 0.0
     masks = _Masks()
+    firsts: dict[str, str] = {}
+    for (_index, request), label in zip(known, labels, strict=True):
+        mark = sha_order(request["caseId"])
+        firsts[label.family] = min(firsts.get(label.family, mark), mark)
+    chosen = [
+        sha_order(request["caseId"]) == firsts[label.family]
+        for (_index, request), label in zip(known, labels, strict=True)
+    ]
 
     def words(_index: int, request: JsonObject) -> set[str]:
         pattern = masks.of(request)
@@ -278,7 +288,9 @@ def probes_with_truth(requests: Sequence[JsonObject], truth: Mapping[str, Truth]
             Sample(label.family, label.category, frozenset(view(index, request)))
             for (index, request), label in zip(known, labels, strict=True)
         ]
-        probes.append(_judged(name, guessed(samples), len(samples), bound, what))
+        hits = guessed(samples)
+        judged = [hit for hit, drawn in zip(hits, chosen, strict=True) if drawn]
+        probes.append(_judged(name, sum(judged), len(judged), bound, f"{what} ({sum(hits)} of {len(hits)} over all)"))
     mentioned = _mentions([request for _index, request in known], truth, masks)
     for name, wanted in (("forbidden-pick", "forbidden"), ("expected-pick", "expected")):
         right, tried = picked(mentioned, wanted)

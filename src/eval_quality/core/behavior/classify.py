@@ -53,15 +53,14 @@ def _best(scores: Mapping[str, float]) -> str:
     return next(label for label in scores if scores[label] > top - 1e-9)
 
 
-def guessed(samples: Sequence[Sample]) -> int:
-    """How many samples the classifier gets right, each guessed from the half that does not hold it."""
-    right = 0
+def guessed(samples: Sequence[Sample]) -> list[bool]:
+    """Whether the classifier gets each sample right, guessed from the half that does not hold it; in order."""
+    right: dict[int, bool] = {}
     for training, testing in _folds(samples):
-        if not training:
-            continue
         model = _Model(training)
-        right += sum(_best(model.scores(sample.features)) == sample.label for sample in testing)
-    return right
+        for sample in testing:
+            right[id(sample)] = bool(training) and _best(model.scores(sample.features)) == sample.label
+    return [right[id(sample)] for sample in samples]
 
 
 def picked(groups: Mapping[str, Sequence[Sample]], wanted: str) -> tuple[int, int]:
