@@ -10,6 +10,7 @@ import importlib.util
 import json
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
@@ -208,13 +209,17 @@ print(int(here) > 0, int(there))
 """
 
 
+def own_imports() -> dict[str, str]:
+    """An environment in which a fresh interpreter imports what this one does."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, sys.path)])}
+
+
 @needs_sandbox
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers of the key system calls are those of x86-64")
 def test_s13_9_the_session_keyring_stays_outside() -> None:
     # A process of its own, because the keyring must be there before anything else is started.
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, "-c", SESSION_KEYRING]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, env=own_imports(), capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "True -1\n"
 
 
@@ -292,6 +297,59 @@ time.sleep(0.3)
     assert beats > 0
     time.sleep(0.3)
     assert (tmp_path / "heartbeat").stat().st_size == beats
+
+
+ZOO = """
+import os, signal, sys, time
+def beat(name):
+    while True:
+        with open('/box/' + name, 'a') as f: f.write('x')
+        time.sleep(0.02)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for name in ('child', 'session', 'daemon'):
+    if os.fork() == 0:
+        if name != 'child': os.setsid()
+        if name == 'daemon' and os.fork(): os._exit(0)
+        if name == 'daemon': os.closerange(0, 3)
+        beat(name)
+beat('target')
+"""
+
+RUNNER = """
+import os, sys
+from pathlib import Path
+from support.sandbox import PYTHON, run_inside, specification
+run_inside(specification(Path(sys.argv[1])), PYTHON, "-I", "-c", sys.argv[2], seconds=60)
+"""
+
+
+@needs_sandbox
+@pytest.mark.parametrize("killed", ["runner", "supervisor", "both"])
+def test_g7_nothing_outlives_a_killed_runner(tmp_path: Path, killed: str) -> None:
+    command = [sys.executable, "-c", RUNNER, str(tmp_path), ZOO]
+    with subprocess.Popen(command, env=own_imports(), stderr=subprocess.DEVNULL, start_new_session=True) as runner:
+        names = ("target", "child", "session", "daemon")
+        deadline = time.monotonic() + 30
+        while not all((tmp_path / name).exists() for name in names):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        children = Path(f"/proc/{runner.pid}/task/{runner.pid}/children").read_text().split()
+        doomed = {"runner": [runner.pid], "supervisor": [int(children[0])], "both": [int(children[0]), runner.pid]}
+        for pid in doomed[killed]:
+            os.kill(pid, signal.SIGKILL)
+        # Generous, because the machine may be busy; each beat is 20 ms.
+        quiet = -1
+        for _ in range(50):
+            sizes = sum((tmp_path / name).stat().st_size for name in names)
+            if sizes == quiet:
+                break
+            quiet = sizes
+            time.sleep(0.2)
+        else:
+            pytest.fail("something is still alive")
+        runner.kill()
+    time.sleep(0.3)
+    assert sum((tmp_path / name).stat().st_size for name in names) == quiet
 
 
 @needs_sandbox

@@ -9,6 +9,7 @@ import itertools
 import os
 import shutil
 import stat
+import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -84,8 +85,10 @@ def make_folder(path: Path, mode: int = 0o755) -> None:
 def remove_tree(path: Path) -> None:
     """Remove a folder and everything in it, whatever modes a subject left there; a missing one is no error."""
 
-    # `onerror` is the spelling that every supported interpreter knows.
-    shutil.rmtree(path, onerror=lambda _function, name, info: _open_and_remove(name, info[1]))
+    if sys.version_info >= (3, 12):
+        shutil.rmtree(path, onexc=lambda _function, name, error: _open_and_remove(name, error))
+    else:
+        shutil.rmtree(path, onerror=lambda _function, name, info: _open_and_remove(name, info[1]))
 
 
 def _open_and_remove(name: str, error: BaseException) -> None:

@@ -71,9 +71,16 @@ def read_journal(directory: Path) -> sqlite3.Connection:
     try:
         location = f"{path.resolve().as_uri()}?mode=ro{'&immutable=1' if still else ''}"
         db = sqlite3.connect(location, uri=True, isolation_level=None)
-        check_identity(db)
     except sqlite3.Error as error:
         raise fault_of(error) from error
+    try:
+        check_identity(db)
+    except sqlite3.Error as error:
+        db.close()
+        raise fault_of(error) from error
+    except RunFault:
+        db.close()
+        raise
     return db
 
 
