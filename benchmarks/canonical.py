@@ -1,6 +1,6 @@
 """Canonicalize and digest, against the `rfc8785` package; and scan, against the standard library's parser.
 
-Prints one ratio a line, each the median of interleaved rounds in this run. Ratios above one mean this package is faster.
+Prints one ratio a line, each the median of interleaved rounds in this run; above one, this package is faster.
 
     python benchmarks/canonical.py
 """

@@ -40,7 +40,6 @@ def _directory() -> Path:
 
 def _write() -> None:
     from eval_quality.model.publish import document
-
     from eval_quality.run.experiment import publish
 
     texts = {kind: document(kind) for kind in INTERCHANGE_ARTIFACT_KEYS}

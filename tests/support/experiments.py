@@ -1,7 +1,7 @@
 """Small complete experiments, one per subject kind, over one tiny key-value store (used by the tests of `run`).
 
-The store answers `put` with what it was sent and `get` with what it kept. The planted defect is one exact replacement in
-`store.py`: the answer stays right and the value is lost. O-001 reads back, O-002 believes the answer.
+The store answers `put` with what it was sent and `get` with what it kept. The planted defect is one exact replacement
+in `store.py`: the answer stays right and the value is lost. O-001 reads back, O-002 believes the answer.
 """
 
 import json
@@ -410,7 +410,8 @@ replace = '''    if key == "zz":
 def experiment_toml(kind: str, source: str, **tables: str) -> str:
     """The experiment file of one kind; `tables` are appended as they are."""
     bound = {
-        "cli": 'kind = "cli"\n[interface.store.executable.store]\ntarget = "python3"\ntarget_args = ["-B", "store.py"]\n',
+        "cli": 'kind = "cli"\n[interface.store.executable.store]\n'
+        'target = "python3"\ntarget_args = ["-B", "store.py"]\n',
         "mcp": 'kind = "mcp"\ncommand = ["python3", "-B", "store.py"]\n',
         "api": 'kind = "api"\n[interface.store.start]\ncommand = ["python3", "-B", "store.py"]\n'
         '[interface.store.start.ready]\nkind = "tcp"\n',

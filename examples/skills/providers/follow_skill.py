@@ -1,7 +1,8 @@
 """A provider that reads the skill and follows it: one request on standard input, one response on standard output.
 
-It knows no skill. It finds the decision table in the instruction it is given, takes the first row whose situation agrees
-with the facts, and looks for that row's words among the offered names. What is said in the surroundings it does not heed.
+It knows no skill. It finds the decision table in the instruction it is given, takes the first row whose situation
+agrees with the facts, and looks for that row's words among the offered names. What is said in the surroundings it does
+not heed.
 """
 
 import json
@@ -17,7 +18,7 @@ def rules(instruction):
     for line in instruction.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if line.strip().startswith("|") and len(cells) == len(COLUMNS) and not set(cells[0]) <= {"-"}:
-            row = dict(zip(COLUMNS, cells))
+            row = dict(zip(COLUMNS, cells, strict=True))
             if row["situation"] != "Situation":
                 yield row
 

@@ -8,7 +8,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.environ["EVAL_QUALITY_BRIDGE"]))
-from bridge import ask  # noqa: E402
+from bridge import ask
 
 TEXT = "to be or not to be"
 
