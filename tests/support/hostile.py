@@ -38,6 +38,8 @@ CASES: Mapping[str, Case] = {
     "split characters": Case(("split",), "exit", 0, max_elapsed_ms=5000),
     "kills its parent": Case(("parricide",), "lost", -9, max_elapsed_ms=5000),
     "kills its parent and the supervisor": Case(("parricide", "all"), "lost", -9, max_elapsed_ms=5000),
+    "stops its parent": Case(("parricide", "stop"), "elapsed"),
+    "stops its parent and the supervisor": Case(("parricide", "stop", "all"), "elapsed"),
     "closes its streams": Case(("closed",), "elapsed", -9),
     "stops itself": Case(("stopped",), "elapsed", -9),
     "dies by a signal": Case(("suicide",), "exit", -15, max_elapsed_ms=5000),

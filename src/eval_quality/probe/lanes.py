@@ -12,6 +12,7 @@ import errno
 import marshal
 import mmap
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -33,7 +34,7 @@ MAX_MESSAGE_BYTES: Final = 1 << 24
 """Longest message to a lane. No kernel takes a launch of this size, so it is refused as the kernel would refuse it."""
 
 _HEADER = struct.Struct("=I")
-_PAGE = struct.Struct("@dq")
+_PAGE = struct.Struct("@dqq")
 _CLOSE_SECONDS = 3.0
 _BELIEVED_SECONDS = 0.1
 _DYING_SECONDS = 0.05
@@ -61,9 +62,9 @@ class Lane:
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
 
-    def is_alive(self) -> bool:
-        """Whether an idle lane still has its process; one that was used a moment ago is believed to."""
-        if time.monotonic() - self.used_at < _BELIEVED_SECONDS:
+    def is_alive(self, *, believed: bool = True) -> bool:
+        """Whether a lane still has its process; one that was used a moment ago is `believed` to."""
+        if believed and time.monotonic() - self.used_at < _BELIEVED_SECONDS:
             return not self.lost
         try:
             return not self.lost and self._socket.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK) != b""
@@ -74,7 +75,16 @@ class Lane:
 
     def started(self) -> tuple[float, int]:
         """When the target of the latest launch started, on the monotonic clock, and its process id; zeros before."""
-        return _PAGE.unpack_from(self._page)
+        return _PAGE.unpack_from(self._page)[:2]
+
+    def condemn(self) -> None:
+        """Kill a lane that does not answer, such as one its target stopped; the supervisor sweeps what it leaves."""
+        lane = _PAGE.unpack_from(self._page)[2]
+        if lane and self.is_alive(believed=False):
+            os.kill(lane, signal.SIGKILL)
+        elif not lane:
+            _supervisor.kill()
+        self.lost = True
 
     def fileno(self) -> int:
         """The descriptor to poll for messages."""
@@ -87,7 +97,7 @@ class Lane:
             raise OSError(errno.E2BIG, os.strerror(errno.E2BIG))
         data = _HEADER.pack(len(body)) + body
         if message[0] == "launch":
-            _PAGE.pack_into(self._page, 0, 0.0, 0)
+            _PAGE.pack_into(self._page, 0, 0.0, 0, _PAGE.unpack_from(self._page)[2])
         try:
             sent = socket.send_fds(self._socket, [data], list(descriptors)) if descriptors else 0
             if sent < len(data):
@@ -237,11 +247,18 @@ class _Supervisor:
         with self._lock:
             self._discard_idle()
             if self._process is not None:
+                self._process.send_signal(signal.SIGCONT)  # a target that stops its lane may stop the supervisor too
                 try:
                     self._process.wait(_DYING_SECONDS)
                 except subprocess.TimeoutExpired:
                     return
                 self._stop()
+
+    def kill(self) -> None:
+        """Kill a supervisor that makes no lanes any more; the next lane starts another one."""
+        with self._lock:
+            if self._process is not None:
+                self._process.kill()
 
     def shut_down(self) -> None:
         with self._lock:

@@ -26,8 +26,8 @@ from typing import Final, Literal, NamedTuple
 from eval_quality.probe.lanes import LAUNCH_ALLOWANCE_SECONDS, Lane, LaneLost, borrowed
 from eval_quality.probe.signals import AbortError, AbortSignal
 
-KILL_SECONDS: Final = 0.9
-"""How long a lane may take to kill a target's processes before the host goes on without it."""
+KILL_SECONDS: Final = 0.7
+"""How long a lane may take to kill a target's processes before the host kills the lane."""
 DRAIN_SECONDS: Final = 0.25
 """How long the end of the streams of a killed target is awaited; an escaped process may hold them (§7.4.8)."""
 MAX_DELAY_MS: Final = 2_147_483_647
@@ -317,6 +317,14 @@ class Child:
                 if event.kind in ("killed", "lost") and not done:
                     done = True
                     deadline = min(deadline, time.monotonic() + DRAIN_SECONDS)
+        if not done:
+            # The target may have stopped its lane: kill both from here, and leave the rest to the supervisor.
+            self._kill_group()
+            self._lane.condemn()
+
+    def give_up(self) -> None:
+        """End a lane whose launch never happened."""
+        self._lane.condemn()
 
     def __enter__(self) -> "Child":
         return self
@@ -377,6 +385,7 @@ def _follow(child: Child, caps: Caps, signal: AbortSignal | None) -> Completed:
             started = child.started_at
             deadline = started + elapsed_cap if started else min(allowance, now + LAUNCH_POLL_SECONDS)
             if not started and now >= allowance:
+                child.give_up()
                 raise TimeoutError(errno.ETIMEDOUT, "the launch did not happen")
             if now >= deadline:
                 child.kill_and_drain()

@@ -42,8 +42,8 @@ else:
 MAX_DESCRIPTORS = 64
 """Most descriptors one launch may carry."""
 
-PAGE = struct.Struct("@dq")
-"""What a lane shares with its host in memory: when the target started (monotonic clock), and its process id."""
+PAGE = struct.Struct("@dqq")
+"""What a lane shares with its host in memory: when the target started (monotonic clock), its process id, the lane's."""
 
 _HEADER = struct.Struct("=I")
 _PR_SET_PDEATHSIG = 1
@@ -244,7 +244,7 @@ class _Lane:
         else:
             self.leader, self.ended = pid, False
             # The host reads this when it needs it: waking it for every start would cost more than the start.
-            PAGE.pack_into(self.page, 0, time.monotonic(), pid)
+            PAGE.pack_into(self.page, 0, time.monotonic(), pid, os.getpid())
         for fd in safe:
             os.close(fd)
         os.chdir("/")
@@ -288,6 +288,7 @@ def _run_lane(sock: socket.socket, page: int, alive: int) -> NoReturn:
         wake = _wake_on_child()
         lane = _Lane(Channel(sock), mmap.mmap(page, PAGE.size))
         os.close(page)
+        PAGE.pack_into(lane.page, 0, 0.0, 0, os.getpid())
         poller = select.poll()
         for descriptor in (sock.fileno(), alive, wake):
             poller.register(descriptor, select.POLLIN)

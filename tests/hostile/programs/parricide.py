@@ -1,13 +1,14 @@
-"""Kills its parent; with `all`, the parent's parent first."""
+"""Kills its parent; with `all`, the parent's parent first; with `stop`, stops them instead."""
 
 import os
 import signal
 import sys
 import time
 
+number = signal.SIGSTOP if "stop" in sys.argv else signal.SIGKILL
 parent = os.getppid()
 if "all" in sys.argv:
     with open(f"/proc/{parent}/stat") as file:
-        os.kill(int(file.read().rpartition(")")[2].split()[1]), signal.SIGKILL)
-os.kill(parent, signal.SIGKILL)
+        os.kill(int(file.read().rpartition(")")[2].split()[1]), number)
+os.kill(parent, number)
 time.sleep(600)
