@@ -79,7 +79,8 @@ BAD: dict[str, tuple[str, str]] = {
         "malformed-submission",
     ),
     "daemonizes": (
-        "if os.fork() == 0:\n    os.setsid()\n    os.closerange(0, 3)\n    if os.fork() == 0:\n        import time\n        time.sleep(600)\n"
+        "if os.fork() == 0:\n    os.setsid()\n    os.closerange(0, 3)\n"
+        "    if os.fork() == 0:\n        import time\n        time.sleep(600)\n"
         "    os._exit(0)\n",
         "exited-without-submission",
     ),

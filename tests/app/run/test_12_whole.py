@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from eval_quality.run.confine.bubblewrap import find_program
+from eval_quality.run.confine import bubblewrap
+from eval_quality.run.errors import RunFault
 from support.experiments import write_experiment
 from support.reviewers import ATTESTED, BAD, HEAD, honest, write_reviewed
 from support.runs import artifacts, command, drive_here, edit, resume_here, rows, run
 
 KINDS = ("cli", "mcp", "api", "python")
-needs_bwrap = pytest.mark.skipif(find_program() is None, reason="bubblewrap is not installed")
+needs_bwrap = pytest.mark.skipif(bubblewrap.find_program() is None, reason="bubblewrap is not installed")
 
 
 def states(summary: dict[str, object]) -> dict[tuple[str, str], str]:
@@ -205,13 +206,15 @@ def test_s12_17_3_an_unconfined_reviewer_counts_only_when_somebody_signs(tmp_pat
     assert run(folder, tmp_path / "partly", *ATTESTED[2:]).code == 3
 
 
-def test_s13_9_5_a_host_without_the_sandbox_program_refuses(tmp_path: Path) -> None:
+def test_s13_9_5_a_host_without_the_sandbox_program_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = write_experiment(tmp_path, "python")
-    (tmp_path / "empty").mkdir()
-    hidden = {"PATH": str(tmp_path / "empty")}
-    for backend in ("auto", "bwrap"):
-        ended = run(folder, tmp_path / "run", "--confine", backend, environment=hidden)
-        assert ended.code == 5
-        assert "eval-quality: confinement-unavailable: " in ended.err
-        assert "--confine none" in ended.err
+    monkeypatch.setattr(bubblewrap, "find_program", lambda: None)
+    for backend in (None, "auto", "bwrap"):
+        with pytest.raises(RunFault) as caught:
+            drive_here(folder, tmp_path / "run", confine=backend)
+        (problem,) = caught.value.problems
+        assert problem.code == "confinement-unavailable"
+        assert "--confine none" in problem.detail
+        # nothing was started and nothing was left behind
         assert not (tmp_path / "run").exists()
+    assert drive_here(folder, tmp_path / "run", confine="none", trials=1).exit_code == 0

@@ -1,5 +1,4 @@
-"""An MCP server over stdio without the SDK: tools `echo`, `refuse`, `hang`, `flood` and `secret`.
-"""
+"""An MCP server over stdio without the SDK: tools `echo`, `refuse`, `hang`, `flood` and `secret`."""
 
 import json
 import sys
