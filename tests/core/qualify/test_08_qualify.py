@@ -321,6 +321,14 @@ def test_s1_9_the_observable_channel_over_every_kind(kind: str, channel: str) ->
     assert set(RESPONSE_SIDE) == set(EVIDENCE_CHANNELS) - {"call-inputs"}
 
 
+TWICE_SENT = equality(pointer(f"{OBSERVED}/call-inputs/stdin/prompt"), pointer(f"{OBSERVED}/call-inputs/option/case"))
+LITERALS = equality(literal(1), literal(1))
+
+
+def names_in_set(name: str) -> dict[str, Any]:
+    return {"op": "set-membership", "operands": [pointer(f"{OBSERVED}/stdout/selected"), {"referenceSet": name}]}
+
+
 # --- operands and pointers ------------------------------------------------------------------------------------------
 
 
@@ -644,6 +652,87 @@ def test_s1_14_the_collection_row_resolves_the_observed_step_alone() -> None:
     elsewhere = j.names_any("/interactions/other/stdout/count", ["x"])
     codes = [code for code, _ in predicate_failures({"op": "all", "operands": [elsewhere, existence(SELECTED)]})]
     assert "condition-quantifier-over-non-collection" not in codes
+
+
+# --- details: what each names beyond its code and path ---
+
+
+@pytest.mark.parametrize(
+    ("probe", "detail"),
+    [
+        (
+            j.probe(defects=SOURCES["mixed"]),
+            "natural and controlled-mutation defects are both seeded, and no single route covers both",
+        ),
+        (
+            j.probe(defects=SOURCES["mixed"]),
+            "defects of mixed sources admit no single route; split the probe by source",
+        ),
+        (
+            j.probe(qualification=j.route("controlled-mutation", rollbackVerified=False)),
+            'route "controlled-mutation" requires that rolling the mutation back was verified, and the record itself '
+            "states false",
+        ),
+        (
+            j.probe(defects=SOURCES["natural"], qualification=j.route("historical", oracleStableAcrossRevisions=False)),
+            'route "historical" requires that the oracle was stable across the revisions, and the record itself states '
+            "false",
+        ),
+        (
+            j.probe(defectSignature=None),
+            'a probe of class "defect" needs a signature to match findings against',
+        ),
+        (
+            j.canary(defectSignature=j.signature()),
+            "a canary is detected by any finding and carries no signature",
+        ),
+        (
+            j.probe(defectSignature=j.signature(observableChannel="call-inputs")),
+            '"call-inputs" is what was sent; a defect shows on a response-side channel',
+        ),
+        (
+            j.probe(defectSignature=j.signature(observableChannel="response-body")),
+            'an interface of kind "cli" produces no "response-body" channel',
+        ),
+        (
+            j.probe(defectSignature=j.with_predicate(existence(f"{OBSERVED}/artifact/log"))),
+            f'pointer "{OBSERVED}/artifact/log" names artifact "log", and a written file\'s identifier means something '
+            "in one contract only",
+        ),
+        (
+            j.probe(defectSignature=j.with_predicate(existence(f"{OBSERVED}/response-body"))),
+            f'pointer "{OBSERVED}/response-body" reads "response-body", which an interface of kind "cli" '
+            "cannot produce",
+        ),
+        (
+            j.probe(defectSignature=j.with_predicate(existence("/interactions/other/stdout"))),
+            'pointer "/interactions/other/stdout" names step "other"; a signature reads the step "observed" alone',
+        ),
+        (
+            j.probe(defectSignature=j.with_predicate(names_in_set("rs"))),
+            'reference set "rs": a corpus signature declares none',
+        ),
+        (
+            j.probe(defectSignature=j.with_predicate({"op": "any", "operands": [STATUS, TWICE_SENT]})),
+            'this disjunct names "call-inputs", so it can hold whatever came back',
+        ),
+        (
+            j.probe(defectSignature=j.with_predicate({"op": "any", "operands": [STATUS, LITERALS]})),
+            "this disjunct names no channel, so it can hold whatever came back",
+        ),
+    ],
+)
+def test_s1_4_what_each_detail_says(probe: dict[str, Any], detail: str) -> None:
+    result = qualify_probe(decode(Probe, probe, "Probe"), None)
+    assert detail in [failure.detail for failure in result.failures]
+
+
+def test_s1_13_what_the_detail_of_an_untyped_key_says() -> None:
+    ((_, says),) = selector_failures(option={"level": {"matcher": "type-violating"}})
+    assert says == (
+        'operation "run-skill" declares the type as indeterminate, so no value of "level" on its option channel can '
+        "violate one"
+    )
 
 
 # --- the set --------------------------------------------------------------------------------------------------------

@@ -56,6 +56,9 @@ def claim(number: int, *cited: str, **over: Any) -> dict[str, Any]:
         ([claim(1, "obs-1", probeId="P-009")], "manifested-unclaimed", (), ()),
         ([claim(1, "obs-1", kind="confirmation")], "manifested-unclaimed", (), ()),
         ([claim(1, "obs-1", "obs-2")], "matched", ("obs-1",), ()),
+        ([claim(1, "obs-3"), claim(2, "obs-2")], "unwitnessed-claim", (), ("F-002",)),
+        ([claim(1, "obs-3"), claim(2, "obs-1")], "matched", ("obs-1",), ()),
+        ([claim(1, "obs-1", probeId="P-009"), claim(2, "obs-1")], "matched", ("obs-1",), ()),
     ],
 )
 def test_s16_9_witness_rows(

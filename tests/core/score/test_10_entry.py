@@ -8,7 +8,7 @@ import pytest
 
 from eval_quality.core.score.entry import RunScoreResult
 from eval_quality.core.score.stage import score
-from eval_quality.errors import DesignatedOracleRefusal, RuntimeFault, SchemaIssues
+from eval_quality.errors import DesignatedOracleRefusal, Problem, RuntimeFault, SchemaIssues
 from eval_quality.model.contract import EvalContract
 from eval_quality.model.decode import decode, to_value
 from eval_quality.model.policy import ScoringPolicy
@@ -39,7 +39,7 @@ def test_s7_6_a_caught_defect_passes_and_leaves_an_artifact() -> None:
     result = j.run()
     assert result.artifact is not None
     assert (result.ladder.verdict, result.ladder.exit_code, result.ladder.basis) == ("PASS", 0, ())
-    assert result.qualification.qualified
+    assert (result.qualification.qualified, result.qualification.declaration_checks_ran) == (True, True)
     assert states(result) == ["confirmed", "caught"]
     assert to_value(result.artifact)["strength"]["vector"]["defect"] == {"caught": 1, "exercised": 1, "rate": 1}
 
@@ -77,7 +77,9 @@ def test_s7_6_a_single_record_fails_at_its_own_path() -> None:
 @pytest.mark.parametrize("records", [[], (), iter(())])
 def test_s7_6_an_empty_list_has_no_record(records: Any) -> None:
     found = fault(record=records, manifest=None)
-    assert (found.code, found.artifact_path, locations(found)) == ("schema-parse-failure", "SealedRunRecord[]", [()])
+    assert (found.code, found.artifact_path) == ("schema-parse-failure", "SealedRunRecord[]")
+    assert isinstance(found.cause, SchemaIssues)
+    assert found.cause.issues == (Problem((), "too_small", "must hold at least one record"),)
 
 
 def deep() -> Any:
