@@ -313,7 +313,11 @@ class Child:
         deadline = time.monotonic() + KILL_SECONDS
         done = self._lost
         while not (done and not self._readers) and (left := deadline - time.monotonic()) > 0:
-            for event in self.wait(left):
+            try:
+                events = self.wait(left)
+            except (OSError, LaneLost):  # it never started: there is nothing to kill
+                return
+            for event in events:
                 if event.kind in ("killed", "lost") and not done:
                     done = True
                     deadline = min(deadline, time.monotonic() + DRAIN_SECONDS)
