@@ -279,6 +279,24 @@ def test_s13_9_4_a_file_meets_its_ceiling(tmp_path: Path) -> None:
 
 
 @needs_sandbox
+def test_s13_9_4_a_workspace_meets_its_ceiling(tmp_path: Path) -> None:
+    code = """
+import os, time
+os.mkdir('deep')
+for number in range(10_000):
+    with open(f'deep/{number}', 'wb') as file:
+        file.write(b'x' * 65536)
+    time.sleep(0.001)
+"""
+    spec = specification(tmp_path, limits=Limits(max_workspace=8 << 20))
+    completed, facts = run_inside(spec, PYTHON, "-I", "-c", code, seconds=60)
+    assert completed.ended == "exit"
+    assert completed.exit_code != 0
+    assert facts.reached == ("workspace",)
+    assert len(os.listdir(tmp_path / "deep")) < 10_000
+
+
+@needs_sandbox
 def test_s13_9_6_a_daemon_does_not_outlive_its_sandbox(tmp_path: Path) -> None:
     code = """
 import os, time

@@ -3,6 +3,7 @@
 import errno
 import os
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -16,6 +17,7 @@ from eval_quality.probe.process import Caps, Child, Launch, run_process
 from eval_quality.run.confine import bubblewrap, capability, cgroups
 from eval_quality.run.confine import lane as lane_module
 from eval_quality.run.confine import watch as watch_module
+from eval_quality.run.confine.growth import Growth, folder_bytes
 from eval_quality.run.confine.ingress import Ingress
 from eval_quality.run.confine.lane import ConfinedLane, open_lane
 from eval_quality.run.confine.specification import Limits, Mount
@@ -383,3 +385,44 @@ def test_few_open_files_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capability.resource, "getrlimit", lambda number: (256, 256))
     [line] = [line for line in capability.report() if line.name == "limits"]
     assert (line.state, line.detail) == ("degraded", "256 open files are enough for 32 processes at once")
+
+
+# -- workspaces --
+
+
+def test_s13_9_4_the_size_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "file").write_bytes(b"x" * 100_000)
+    (tmp_path / "link").symlink_to("/usr")
+    assert 100_000 <= folder_bytes(str(tmp_path), 1 << 40) < 200_000
+    assert folder_bytes(str(tmp_path / "nothing"), 1) == 0
+    for number in range(50):
+        (tmp_path / str(number)).mkdir()
+    assert folder_bytes(str(tmp_path), 0) > 0
+
+
+def test_s13_9_4_a_small_workspace_is_left_alone(tmp_path: Path) -> None:
+    spec = specification(tmp_path, limits=Limits(max_workspace=1 << 20))
+    with ConfinedLane(spec) as lane:
+        for _ in range(2):
+            assert run_process(Launch(("sh", "-c", "echo x > f"), "/", SHELL), b"", CAPS, None, lane).exit_code == 0
+        facts = lane.facts()
+    assert facts.reached == ()
+    assert next(fact for fact in facts.limits if fact.limit == "workspace").mechanism == "watched"
+    lane.close()
+
+
+def test_s13_9_4_growth_kills_what_it_follows_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x" * 100_000)
+    growth = Growth(str(tmp_path), 1000, 0.01)
+    growth.start()
+    deadline = time.monotonic() + 10
+    while not growth.reached and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert growth.reached
+    child = subprocess.Popen(["sleep", "60"])
+    growth.follow(child.pid)
+    assert child.wait(10) == -9
+    growth.end()
+    with pytest.raises(OSError):
+        growth.follow(2**22 + 1)

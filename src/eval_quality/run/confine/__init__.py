@@ -4,8 +4,9 @@ The face for the orchestrator, by module:
 
 `specification` - what a confined process sees, as data.
     `Grants(workspace, reads=(), runtime=(), bridge=None)`: host paths made visible. `Limits(tmp_bytes, max_processes,
-    max_memory, max_file_bytes, max_open_files)`. `specify(profile, grants, masks={}, limits=None) -> Specification`;
-    `masks` maps a label (`experiment`, `store`, ...) to a host path that `host-ro` hides and no grant may touch.
+    max_memory, max_file_bytes, max_open_files, max_workspace)`. `specify(profile, grants, masks={}, limits=None) ->
+    Specification`; `masks` maps a label (`experiment`, `store`, ...) to a host path that `host-ro` hides and no grant
+    may touch.
     Raises `RunFault` `confinement-conflict`. `repository_masks(masks)`: the same with the repositories around them.
     `Specification.allowed_mounts() -> tuple[str, ...]`: the manifest's `allowedMounts`, equal on hosts of one layout.
 
@@ -14,8 +15,8 @@ The face for the orchestrator, by module:
     `run_session(..., lane=)`, `run_process(..., lane=)` or `Child(lane, ...)`: every launch on it is put into its own
     sandbox, whose mounts are read from the kernel and compared before the first instruction of the target. A launch's
     `cwd` is `/box`, which is the workspace, or a folder below it. After each use call `lane.facts() ->
-    Facts(observed_mounts, limits, starts)`; it raises `RunFault` `confinement-breach` when a launch did not see
-    exactly its specification (it was killed before it ran), `confinement-unavailable` when a sandbox could not be
+    Facts(observed_mounts, limits, starts, reached)`; it raises `RunFault` `confinement-breach` when a launch did not
+    see exactly its specification (it was killed before it ran), `confinement-unavailable` when a sandbox could not be
     made. `lane.sandbox_pid()` is the process inside the latest sandbox. `open_lane(backend, specification) -> Lane`:
     `ConfinedLane` for `bwrap`, a plain lane for `none`.
 

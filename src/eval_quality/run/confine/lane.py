@@ -24,6 +24,7 @@ from typing import Any, Final, NamedTuple
 from eval_quality.probe.lanes import Lane
 from eval_quality.run.confine import bubblewrap
 from eval_quality.run.confine.cgroups import create_group
+from eval_quality.run.confine.growth import Growth
 from eval_quality.run.confine.mounts import host_mounts
 from eval_quality.run.confine.specification import WORKSPACE, Specification
 from eval_quality.run.confine.watch import Seen, watch
@@ -47,11 +48,16 @@ class LimitFact(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What was observed of every sandbox of a lane: the union of their mount tables, their ceilings, their number."""
+    """What was observed of every sandbox of a lane.
+
+    observed_mounts: the union of their mount tables. starts: their number. reached: the ceilings that ended one of
+    them, as far as this host tells (`workspace`).
+    """
 
     observed_mounts: tuple[str, ...]
     limits: tuple[LimitFact, ...]
     starts: int
+    reached: tuple[str, ...] = ()
 
 
 class ConfinedLane(Lane):
@@ -75,6 +81,11 @@ class ConfinedLane(Lane):
         if specification.limits.max_memory is not None:
             limits["memory"] = specification.limits.max_memory
         self._group = create_group(f"eval-quality-{uuid.uuid4().hex[:12]}", limits)
+        self._growth: Growth | None = None
+        if specification.limits.max_workspace is not None:
+            workspace = next(mount.source for mount in specification.mounts if mount.target == WORKSPACE)
+            self._growth = Growth(workspace, specification.limits.max_workspace)
+            self._growth.start()
         super().__init__()
 
     def __enter__(self) -> "ConfinedLane":
@@ -163,6 +174,8 @@ class ConfinedLane(Lane):
     def _confine(self, pid: int) -> None:
         """Put a sandbox that waits for its release under its ceilings. Raises `OSError`."""
         self._group.join(pid)
+        if self._growth is not None:
+            self._growth.follow(pid)
         if self._counts_in_namespace:
             processes = self.specification.limits.max_processes
             resource.prlimit(pid, resource.RLIMIT_NPROC, (processes, processes))
@@ -191,7 +204,10 @@ class ConfinedLane(Lane):
         if limits.max_memory is not None:
             facts.append(LimitFact("memory", limits.max_memory, self._group.mechanisms.get("memory")))
         mounts = sorted(set[str]().union(*(seen.mounts for seen in self._seen)))
-        return Facts(tuple(mounts), tuple(sorted(facts)), self._starts)
+        if limits.max_workspace is not None:
+            facts.append(LimitFact("workspace", limits.max_workspace, "watched"))
+        reached = ("workspace",) if self._growth is not None and self._growth.reached else ()
+        return Facts(tuple(mounts), tuple(sorted(facts, key=lambda fact: fact.limit)), self._starts, reached)
 
     def sandbox_pid(self) -> int | None:
         """The first process inside the latest sandbox, as this host numbers it; None when it never came to life."""
@@ -212,6 +228,8 @@ class ConfinedLane(Lane):
         strays = super().close()
         self._collect()
         self._group.close()
+        if self._growth is not None:
+            self._growth.end()
         return strays
 
 

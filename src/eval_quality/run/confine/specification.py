@@ -81,13 +81,14 @@ class Mount(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Ceilings of one sandbox; sizes in bytes, `max_memory` None for no ceiling."""
+    """Ceilings of one sandbox; sizes in bytes, None for no ceiling. `max_workspace` is of the whole workspace."""
 
     tmp_bytes: int = 256 * 1024 * 1024
     max_processes: int = 256
     max_memory: int | None = None
     max_file_bytes: int = 1024 * 1024 * 1024
     max_open_files: int = 1024
+    max_workspace: int | None = None
 
 
 class Grants(NamedTuple):
