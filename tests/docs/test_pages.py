@@ -7,7 +7,7 @@ import pytest
 
 from support.docs import ROOT, check_page, matches, pages, run, shown
 
-PAGES = ["README.md", *pages()]
+PAGES = ["README.md", *pages(), *pages("examples/*/README.md")]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -136,6 +136,21 @@ def test_s12_26_one_trial_is_singular_and_a_missing_measurement_says_why() -> No
     assert "Result: exit code 3" in lines
 
 
+@pytest.mark.parametrize(
+    ("verdicts", "end"),
+    [
+        (["PASS"], "every cell is as it should be"),
+        (["CONCERNS", "PASS"], "nothing failed; CONCERNS in 1 cell"),
+        (["CONCERNS", "CONCERNS"], "nothing failed; CONCERNS in 2 cells"),
+    ],
+)
+def test_s12_26_a_result_with_concerns_does_not_call_itself_flawless(verdicts: list[str], end: str) -> None:
+    (evaluator,) = STORY["evaluators"]
+    cells = [evaluator["cells"][0] | {"verdict": verdict} for verdict in verdicts]
+    lines = text_page(STORY | {"evaluators": [evaluator | {"cells": cells}]}).splitlines()
+    assert f"Result: exit code 0, {end}" in lines
+
+
 def test_s16_26_the_report_is_one_file_that_loads_and_runs_nothing() -> None:
     page = html_page(STORY)
     seen = Tags(page)

@@ -35,9 +35,17 @@ def _lines(story: Mapping[str, Any]) -> Iterator[str]:
             yield ""
             yield f"  UNCONFINED: the {side} ran without isolation (--confine none); the manifests say so."
     yield ""
-    end = "" if story["reasons"] else ", every cell is as it should be"
-    yield f"Result: exit code {story['exitCode']}{end}"
+    yield f"Result: exit code {story['exitCode']}{_end(story)}"
     yield f"Report: {story['directory']}/report.html"
+
+
+def _end(story: Mapping[str, Any]) -> str:
+    if story["reasons"]:
+        return ""
+    concerns = sum(cell["verdict"] == "CONCERNS" for each in story["evaluators"] for cell in each["cells"])
+    if concerns:
+        return f", nothing failed; CONCERNS in {concerns} cell{'s' if concerns > 1 else ''}"
+    return ", every cell is as it should be"
 
 
 def _cell(cell: Mapping[str, Any]) -> Iterator[str]:
