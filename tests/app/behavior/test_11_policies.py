@@ -24,7 +24,6 @@ from eval_quality.app.behavior.store import (
     append_ledger,
     read_ledger,
 )
-from eval_quality.app.files import PathError
 from eval_quality.core.behavior.digests import sha256_hex
 from eval_quality.core.behavior.frame import BundleRefused
 from eval_quality.core.behavior.words import FAIL, NOT_CHECKED, PASS
@@ -115,10 +114,25 @@ def test_s17_7_the_ledger_refuses_a_link(tmp_path: Path) -> None:
     target.write_text("")
     (tmp_path / ".skill-evidence").mkdir()
     os.symlink(target, tmp_path / LEDGER_NAME)
-    with pytest.raises(PathError):
+    with pytest.raises(RepositoryRefused, match="is a link"):
         append_ledger(str(tmp_path), {"op": "export"})
     assert target.read_text() == ""
     assert "links" in str(read_ledger(str(tmp_path)).problem)
+
+
+@pytest.mark.parametrize("folder", [".skill-evidence", "evals"])
+def test_nothing_is_written_through_a_folder_that_is_a_link(tmp_path: Path, folder: str) -> None:
+    root = small_repository(tmp_path / "repo", 1, 2)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (root / folder).symlink_to(elsewhere)
+    with pytest.raises(RepositoryRefused, match="is a link"):
+        scored(root)
+    if folder != "evals":
+        with pytest.raises(RepositoryRefused, match="is a link"):
+            export(root)
+    assert list(elsewhere.iterdir()) == []
+    assert seen(root).status == NOT_CHECKED
 
 
 def test_s17_8_a_partial_run_is_merged(tmp_path: Path) -> None:

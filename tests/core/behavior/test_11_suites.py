@@ -265,6 +265,7 @@ def test_s10_a_perfect_skill_is_m4_and_a_violation_caps_it() -> None:
     assert (record.standing.status, record.maturity, record.reason) == (PASS, "M4", "")
     value = record.value()
     assert (value["behaviorallyProven"], value["enterpriseReady"], value["evidence"]) == (True, False, "provider")
+    assert (value["instructionsProven"], value["recomputed"]) == (True, None)
     assert set(value["behavior"]) == set(CONDITIONS)
     (record,) = judge(PLAN, evidence(PLAN, results(PLAN, violated=1)))
     assert (record.standing.status, record.maturity) == (FAIL, "M3")
@@ -366,6 +367,7 @@ def test_s10_3_a_deterministic_skill_is_judged_by_running_it() -> None:
     record = one(measured())
     assert (record.standing.status, record.maturity, record.evidence) == (PASS, "M4", "deterministic")
     assert len(record.warnings) == 1
+    assert (record.value()["instructionsProven"], record.value()["recomputed"]) == (False, True)
     assert len(one(measured(snapshot=Snapshot(PASS, "fresh", 20, 20))).warnings) == 2
     # W7: a violation in the snapshot caps the level although 23 of 24 would do.
     record = one(measured(snapshot=Snapshot(FAIL, "fresh", 24, 23, 3, True)))

@@ -18,7 +18,7 @@ from eval_quality.app.behavior.repository import Repository
 from eval_quality.app.behavior.root import STATE_FOLDER
 from eval_quality.app.behavior.sealed import COMMITMENTS_NAME
 from eval_quality.app.behavior.status import Look, evidence_absent, look
-from eval_quality.app.behavior.store import Clock, replace_file, signing_key
+from eval_quality.app.behavior.store import Clock, path_inside, replace_file, signing_key
 from eval_quality.core.behavior.documents import SKILL_PACKAGE
 from eval_quality.core.behavior.findings import ERROR, WARN, Finding, errors
 from eval_quality.core.behavior.jsonish import JsonObject
@@ -233,7 +233,7 @@ def _battery(seen: Look) -> Check:
 
 def fix(root: str) -> list[str]:
     """Create the state folder with its `.gitignore`; returns what was created."""
-    path = os.path.join(root, STATE_FOLDER, ".gitignore")
+    path = path_inside(root, f"{STATE_FOLDER}/.gitignore")
     if os.path.lexists(path):
         return []
     replace_file(path, b"salt\n")

@@ -14,7 +14,7 @@ import msgspec
 
 from eval_quality.app.behavior.repository import Repository, skill_list
 from eval_quality.app.behavior.root import RepositoryRefused
-from eval_quality.app.behavior.store import EXPORTS, Clock, append_ledger, indented, iso, replace_file
+from eval_quality.app.behavior.store import EXPORTS, Clock, append_ledger, indented, iso, path_inside, replace_file
 from eval_quality.core.behavior.documents import REQUEST_BUNDLE
 from eval_quality.core.behavior.draft7 import problems, summary
 from eval_quality.core.behavior.jsonish import JsonObject
@@ -66,7 +66,7 @@ def write_bundle(repository: Repository, exported: Exported, out: str, arm: str,
     moment = iso(clock())
     digest = hashlib.sha256(exported.data).hexdigest()
     document: dict[str, Any] = receipt(plan, bundle, digest, moment, repository.config.digest)
-    replace_file(os.path.join(repository.root, EXPORTS, f"{bundle['corpusSha256']}.json"), indented(document))
+    replace_file(path_inside(repository.root, f"{EXPORTS}/{bundle['corpusSha256']}.json"), indented(document))
     append_ledger(
         repository.root,
         {

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from eval_quality.app.behavior.repository import Repository, skill_list
 from eval_quality.app.behavior.root import CONFIG_NAME, SALT_NAME, STATE_FOLDER
-from eval_quality.app.behavior.store import indented, replace_file
+from eval_quality.app.behavior.store import indented, path_inside, replace_file
 from eval_quality.core.behavior.drafting import draft_scenarios
 
 DRAFTS = f"{STATE_FOLDER}/drafts"
@@ -21,7 +21,7 @@ def initialise(repository: Repository, skill_ids: Sequence[str], *, salt: bool) 
     written: list[str] = []
 
     def create(relative: str, data: bytes) -> None:
-        path = os.path.join(repository.root, relative)
+        path = path_inside(repository.root, relative)
         if not os.path.lexists(path):
             replace_file(path, data)
             written.append(relative)

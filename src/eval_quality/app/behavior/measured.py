@@ -18,7 +18,15 @@ from eval_quality.app.behavior.reading import Unreadable, read_below
 from eval_quality.app.behavior.registry import REGISTRY_NAME
 from eval_quality.app.behavior.repository import Repository, evaluator_module
 from eval_quality.app.behavior.root import RepositoryRefused
-from eval_quality.app.behavior.store import Clock, indented, iso, read_stored, replace_file, repository_state
+from eval_quality.app.behavior.store import (
+    Clock,
+    indented,
+    iso,
+    path_inside,
+    read_stored,
+    replace_file,
+    repository_state,
+)
 from eval_quality.app.behavior.yaml_source import SourceRefused
 from eval_quality.core.behavior.config import Evaluator
 from eval_quality.core.behavior.evaluators import (
@@ -224,7 +232,7 @@ def capture_holdout(
         evaluator_sha256 = hashlib.sha256(stream.read()).hexdigest()
     revision, _dirty = repository_state(repository.root)
     value = capture(bound, outcomes, iso(clock()), revision, evaluator_sha256)
-    path = os.path.join(repository.root, bench.evaluator.result)
+    path = path_inside(repository.root, bench.evaluator.result)
     replace_file(path, indented(value), keep_previous=True)
     return value, path, good_enough(value)
 

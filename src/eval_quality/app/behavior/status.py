@@ -17,13 +17,13 @@ from eval_quality.app.behavior.store import (
     Clock,
     Ledger,
     Stored,
-    evidence_path,
     holdout_folder,
     read_ledger,
     read_stored,
     repository_state,
     sidecar_path,
     signing_key,
+    stored_path,
 )
 from eval_quality.core.behavior.battery import passing_responders
 from eval_quality.core.behavior.compare import lift, outcomes_of
@@ -203,7 +203,7 @@ def look(repository: Repository, clock: Clock, *, out: str | None = None, allow_
     """Read everything once and compute the record of every skill."""
     config = repository.config
     plan = repository.plan
-    path = evidence_path(repository.root, out, EVIDENCE_NAME)
+    path = stored_path(repository.root, out)
     stored = read_stored(path)
     loaded = _loaded(stored, plan.open_cases, plan.open, repository, clock)
     if repository.corpus_errors:

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from eval_quality.app.behavior.reading import Unreadable, read_below
-from eval_quality.app.behavior.root import STATE_FOLDER
+from eval_quality.app.behavior.root import STATE_FOLDER, RepositoryRefused
 from eval_quality.app.files import PathError, read_bytes
 from eval_quality.core.behavior.digests import sha256_hex
 from eval_quality.core.behavior.jsonish import JsonObject, as_object
@@ -87,6 +87,19 @@ def _keep(path: str) -> None:
         raise
 
 
+def path_inside(root: str, relative: str) -> str:
+    """The absolute path of a file of ours below the root. Raises `RepositoryRefused` where a link would lead elsewhere.
+
+    A repository is somebody else's: a folder of it that is a link must not make us write outside of it.
+    """
+    current = root
+    for part in relative.split("/"):
+        current = os.path.join(current, part)
+        if os.path.islink(current):
+            raise RepositoryRefused(f"{relative}: {part} is a link; nothing is written through it")
+    return current
+
+
 def sidecar_path(evidence: str) -> str:
     """Where the provenance of an evidence file stands."""
     stem = evidence[: -len(".json")] if evidence.endswith(".json") else evidence
@@ -144,7 +157,7 @@ def read_ledger(root: str) -> Ledger:
 
 def append_ledger(root: str, entry: Mapping[str, Any]) -> str:
     """Append one entry and return its digest; concurrent writers take turns. Raises `PathError`."""
-    path = os.path.join(root, LEDGER_NAME)
+    path = path_inside(root, LEDGER_NAME)
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
@@ -221,8 +234,13 @@ def read_run_log(path: str) -> tuple[JsonObject | None, dict[str, int]]:
 
 
 def evidence_path(root: str, out: str | None, default: str = EVIDENCE_NAME) -> str:
-    """The absolute path of an evidence file: `--out` as given, else the default below the root."""
-    return os.path.abspath(out) if out is not None else os.path.join(root, default)
+    """Where evidence is written: `--out` as given, else the default below the root, never through a link."""
+    return os.path.abspath(out) if out is not None else path_inside(root, default)
+
+
+def stored_path(root: str, out: str | None) -> str:
+    """Where evidence is read from; reading follows links, and never fails for one."""
+    return os.path.abspath(out) if out is not None else os.path.join(root, EVIDENCE_NAME)
 
 
 def holdout_folder(root: str, holdout_root: str | None) -> str | None:

@@ -158,6 +158,8 @@ class Record(msgspec.Struct, frozen=True):
     holdout_origin: str = "derived"
     lift: JsonObject | None = None
     warnings: tuple[str, ...] = ()
+    recomputed: bool | None = None
+    """For a frozen holdout: whether its verdicts could be computed again from what was recorded."""
 
     @property
     def maturity(self) -> str:
@@ -181,8 +183,11 @@ class Record(msgspec.Struct, frozen=True):
             "runtimeIntegrated": standing.runtime_integrated,
             "behaviorallyProven": maturity in ("M4", "M5"),
             "enterpriseReady": maturity == "M5",
+            # Code measured by an evaluator says nothing about the text of the skill (W20).
+            "instructionsProven": self.evidence == "provider" and maturity in ("M4", "M5"),
             "degenerate": list(standing.degenerate),
             "holdoutOrigin": self.holdout_origin,
+            "recomputed": self.recomputed,
             "routing": self.routing,
             "lift": self.lift,
             "warnings": list(self.warnings),

@@ -103,6 +103,7 @@ def _deterministic(structure: Structure, measured: Measured, config: Config, gat
         structure.routing,
         "committed",
         warnings=tuple(warnings),
+        recomputed=snapshot.recomputed if snapshot.total else None,
     )
 
 
