@@ -1,5 +1,7 @@
 """Immutable JSON values: in, out, and never changed (spec 10 §8)."""
 
+import copy
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -100,3 +102,13 @@ def test_depth_needs_no_recursion() -> None:
     for _ in range(512):
         found = found["a"][0]
     assert found == "x"
+
+
+def test_frozen_values_are_copied_and_pickled() -> None:
+    frozen = freeze({"a": [1, {"b": []}], "c": None})
+    assert copy.deepcopy(freeze([[1]])) == [[1]]
+    for copied in (copy.copy(frozen), copy.deepcopy(frozen), pickle.loads(pickle.dumps(frozen))):
+        assert json_equal(copied, frozen)
+        assert kinds(copied) <= {FrozenDict, FrozenList}
+        with pytest.raises(TypeError, match="cannot be changed"):
+            copied["a"].append(2)
