@@ -13,6 +13,8 @@ from typing import NamedTuple
 KILL_ROUNDS = 100
 """Stops a target that starts new processes faster than they are killed from holding the host (spec 07 §7.4.8)."""
 KILL_PAUSE_SECONDS = 0.005
+QUIET_LOOKS = 3
+"""How many looks in a row must find nothing alive."""
 
 
 class Process(NamedTuple):
@@ -82,17 +84,23 @@ def reap(kept: int) -> None:
 
 
 def sweep(leader: int, spared: Collection[int]) -> int:
-    """Kill the group of `leader` (0: none) and everything below this process until nothing lives; their number."""
+    """Kill the group of `leader` (0: none) and everything below this process until nothing lives; their number.
+
+    One look that finds nothing proves nothing: /proc is read process by process, and one whose parent ends and is
+    collected in between hangs below nobody for that look.
+    """
     seen: set[int] = set()
+    quiet = 0
     for _ in range(KILL_ROUNDS):
         if leader:
             signal_group(leader, signal.SIGKILL)
         alive = [process for process in below(os.getpid(), spared) if not process.zombie]
-        if not alive:
-            break
         for process in alive:
             seen.add(process.pid)
             kill(process)
+        quiet = 0 if alive else quiet + 1
+        if quiet == QUIET_LOOKS:
+            break
         reap(leader)
         time.sleep(KILL_PAUSE_SECONDS)
     return len(seen)
