@@ -87,6 +87,7 @@ def test_s5_two_evaluators_agree() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # about 65 s of one quiet core
 def test_s5_two_evaluators_agree_on_200_000_trees() -> None:
     outcomes = compare(range(1000, 51_000), 4)
     assert outcomes.total() == 200_000
