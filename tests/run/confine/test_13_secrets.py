@@ -241,3 +241,12 @@ def test_s13_9_4_a_group_still_in_use_is_left(tmp_path: Path) -> None:
     (tmp_path / "g" / "busy").rmdir()
     cgroups.Group((str(tmp_path / "g"),), {}).close()
     assert not (tmp_path / "g").exists()
+
+
+def test_s13_9_4_groups_of_killed_processes_are_swept(tmp_path: Path) -> None:
+    gone, mine, foreign = (f"eval-quality-{2**22 + 1}-ab", cgroups.group_name(), "eval-quality-unit")
+    for name in (gone, mine, foreign, "system.slice"):
+        (tmp_path / name).mkdir()
+    cgroups.sweep(str(tmp_path))
+    assert {path.name for path in tmp_path.iterdir()} == {mine, foreign, "system.slice"}
+    cgroups.sweep(str(tmp_path / "nothing"))

@@ -19,7 +19,7 @@ from eval_quality.run.confine.specification import (
     specify,
 )
 from eval_quality.run.confine.watch import differences, observed
-from eval_quality.run.errors import RunFault
+from eval_quality.run.errors import ExperimentFailure
 
 HOST = (
     HostMount("/", "/", "8:1", False, "ext4"),
@@ -137,12 +137,12 @@ def test_s13_9_2_a_grant_may_not_touch_material(profile: Any, granted: str, box:
         "around": tmp_path,
         "link": tmp_path / "link",
     }[granted]
-    with pytest.raises(RunFault, match=r"confinement-conflict in Experiment\.confine: .* hidden experiment at"):
+    with pytest.raises(ExperimentFailure, match=r"confinement-conflict in Experiment\.confine: .* hidden experiment at"):
         specify(profile, Grants(str(box), reads=[str(path)]), {"experiment": str(tmp_path / "experiment")})
 
 
 def test_s13_9_2_a_grant_must_exist(box: Path, tmp_path: Path) -> None:
-    with pytest.raises(RunFault, match=r"confinement-conflict.*does not exist"):
+    with pytest.raises(ExperimentFailure, match=r"confinement-conflict.*does not exist"):
         specify("minimal", Grants(str(box), reads=[str(tmp_path / "nothing")]))
 
 

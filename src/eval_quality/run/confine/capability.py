@@ -3,7 +3,6 @@
 A line is `available`, `degraded` (with what) or `unavailable` (with why). A refusal later cites the line.
 """
 
-import os
 import resource
 import shutil
 import socket
@@ -15,7 +14,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from eval_quality.probe.lanes import LaneLost
 from eval_quality.probe.process import Caps, Child, Completed, Launch, run_process
 from eval_quality.run.confine import bubblewrap
-from eval_quality.run.confine.cgroups import create_group
+from eval_quality.run.confine.cgroups import create_group, group_name
 from eval_quality.run.confine.ingress import Ingress
 from eval_quality.run.confine.lane import ConfinedLane, Facts
 from eval_quality.run.confine.specification import Grants, Limits, specify
@@ -123,7 +122,7 @@ def _limits() -> Capability:
 
 
 def _control_groups() -> Capability:
-    group = create_group(f"eval-quality-probe-{os.getpid()}", {"processes": 64, "memory": 1 << 30})
+    group = create_group(group_name(), {"processes": 64, "memory": 1 << 30})
     group.close()
     missing = [limit for limit in ("processes", "memory") if limit not in group.mechanisms]
     acting = ", ".join(f"{limit}: {mechanism}" for limit, mechanism in sorted(group.mechanisms.items()))

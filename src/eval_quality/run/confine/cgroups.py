@@ -5,10 +5,14 @@ limit is recorded as not enforced.
 """
 
 import os
+import secrets
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
 from typing import Final, NamedTuple
 
 ROOT: Final = "/sys/fs/cgroup"
+PREFIX: Final = "eval-quality-"
 
 _V2_FILES: Final = {"processes": "pids.max", "memory": "memory.max"}
 _V1_FILES: Final = {"processes": ("pids", "pids.max"), "memory": ("memory", "memory.limit_in_bytes")}
@@ -80,6 +84,7 @@ def _own_group(hierarchy: str) -> str:
 
 
 def _make(folder: str, files: Mapping[str, str]) -> bool:
+    sweep(os.path.dirname(folder))
     try:
         os.mkdir(folder, 0o755)
     except OSError:
@@ -91,6 +96,25 @@ def _make(folder: str, files: Mapping[str, str]) -> bool:
         os.rmdir(folder)
         return False
     return True
+
+
+@cache
+def sweep(parent: str) -> None:
+    """Remove, once a process, the empty groups of processes that were killed before they could."""
+    try:
+        names = os.listdir(parent)
+    except OSError:
+        return
+    for name in names:
+        owner = name.removeprefix(PREFIX).partition("-")[0]
+        if name.startswith(PREFIX) and owner.isdigit() and not os.path.exists(f"/proc/{owner}"):
+            with suppress(OSError):
+                os.rmdir(os.path.join(parent, name))
+
+
+def group_name() -> str:
+    """A new name, which says whose the group is."""
+    return f"{PREFIX}{os.getpid()}-{secrets.token_hex(6)}"
 
 
 def _write(path: str, value: str) -> None:

@@ -16,14 +16,13 @@ import os
 import re
 import resource
 import threading
-import uuid
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from eval_quality.probe.lanes import Lane
 from eval_quality.run.confine import bubblewrap
-from eval_quality.run.confine.cgroups import create_group
+from eval_quality.run.confine.cgroups import create_group, group_name
 from eval_quality.run.confine.growth import Growth
 from eval_quality.run.confine.mounts import host_mounts
 from eval_quality.run.confine.specification import WORKSPACE, Specification
@@ -80,7 +79,7 @@ class ConfinedLane(Lane):
         limits = {} if self._counts_in_namespace else {"processes": specification.limits.max_processes}
         if specification.limits.max_memory is not None:
             limits["memory"] = specification.limits.max_memory
-        self._group = create_group(f"eval-quality-{uuid.uuid4().hex[:12]}", limits)
+        self._group = create_group(group_name(), limits)
         self._growth: Growth | None = None
         if specification.limits.max_workspace is not None:
             workspace = next(mount.source for mount in specification.mounts if mount.target == WORKSPACE)

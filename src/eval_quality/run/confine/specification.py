@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from eval_quality.run.confine.mounts import HostMount, host_mounts, is_below, normal_table
-from eval_quality.run.errors import RunFault
+from eval_quality.run.errors import ExperimentFailure
 
 Profile: TypeAlias = Literal["minimal", "host-ro"]
 Kind: TypeAlias = Literal["ro", "rw", "tmpfs", "dev", "proc", "link", "text"]
@@ -185,7 +185,7 @@ def specify(
     """The specification of one sandbox.
 
     masks: label -> host path of evaluation material, hidden by `host-ro` and closed to grants under either profile.
-    Raises `RunFault` (`confinement-conflict`, `confinement-unavailable`).
+    Raises `ExperimentFailure` (`confinement-conflict`).
     """
     limits = limits or Limits()
     material = {label: os.path.realpath(path) for label, path in sorted((masks or {}).items())}
@@ -204,9 +204,11 @@ def _grant(path: str, material: Mapping[str, str]) -> str:
     for label, masked in material.items():
         if is_below(real, masked) or is_below(masked, real):
             detail = f"the granted path {real} and the hidden {label} at {masked} overlap; grant something else"
-            raise RunFault.of("confinement-conflict", "Experiment.confine", detail)
+            raise ExperimentFailure.of("confinement-conflict", "Experiment.confine", detail)
     if not os.path.exists(real):
-        raise RunFault.of("confinement-conflict", "Experiment.confine", f"the granted path {real} does not exist")
+        raise ExperimentFailure.of(
+            "confinement-conflict", "Experiment.confine", f"the granted path {real} does not exist"
+        )
     return real
 
 
