@@ -7,7 +7,8 @@ The face for the orchestrator, by module:
     max_memory, max_file_bytes, max_open_files, max_workspace)`. `specify(profile, grants, masks={}, limits=None) ->
     Specification`; `masks` maps a label (`experiment`, `store`, ...) to a host path that `host-ro` hides and no grant
     may touch.
-    Raises `ExperimentFailure` `confinement-conflict`. `repository_masks(masks)`: the same with the repositories around them.
+    Raises `ExperimentFailure` `confinement-conflict`. `repository_masks(masks)`: the same with the repositories
+    around them.
     `Specification.allowed_mounts() -> tuple[str, ...]`: the manifest's `allowedMounts`, equal on hosts of one layout.
 
 `lane` - running something under a specification.
