@@ -1,7 +1,8 @@
 """Explain one code, or list them all."""
 
 from eval_quality.core.explain.catalogue import CATALOGUE, nearest
-from eval_quality.core.explain.render import catalogue_text, explanation_text
+from eval_quality.core.explain.render import catalogue_text, explanation_text, run_code_text
+from eval_quality.core.explain.twin_run import RUN_CODES
 
 
 class UnknownCode(Exception):
@@ -16,6 +17,8 @@ def explain(code: str | None) -> str:
     """The explanation of a code, or every code by family. Raises `UnknownCode`."""
     if code is None:
         return catalogue_text()
+    if code in RUN_CODES:
+        return run_code_text(RUN_CODES[code])
     if code not in CATALOGUE:
         raise UnknownCode(code)
     return explanation_text(CATALOGUE[code])

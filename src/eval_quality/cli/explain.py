@@ -22,7 +22,7 @@ def run(invocation: Invocation) -> int:
 
 COMMAND: Final = Command(
     "explain",
-    "explain a failure code, fault, coverage rule, pre-flight check or qualification reason",
+    "explain a code of a failure, a fault, a coverage rule, a check, a qualification or a run",
     (),
     run,
     positionals=(Positional("code", "the code as it is printed", required=False),),

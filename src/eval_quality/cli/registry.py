@@ -57,7 +57,9 @@ REGISTRY: Final = (
         "show which coverage rules a contract owes, what satisfies them and how to close the gaps",
     ),
     Entry(
-        "explain", "explain", "explain a failure code, fault, coverage rule, pre-flight check or qualification reason"
+        "explain",
+        "explain",
+        "explain a code of a failure, a fault, a coverage rule, a check, a qualification or a run",
     ),
     Entry("why", "why", "explain a verdict: its reasons, what decided each, and what would have to change"),
     Entry("probe", "probe", "ask a live target under a target policy, and show what was observed"),

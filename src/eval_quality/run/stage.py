@@ -22,7 +22,7 @@ from eval_quality.run.arm import Arm
 from eval_quality.run.confine.secrets import Redactor
 from eval_quality.run.driver.arm import start_units
 from eval_quality.run.driver.setting import Sandbox, Setting
-from eval_quality.run.errors import RunFault
+from eval_quality.run.errors import ExperimentFailure, RunFault
 from eval_quality.run.plan.call import Call
 from eval_quality.run.plan.record import Issue, NoObservation
 from eval_quality.run.prepare import Prepared
@@ -141,7 +141,7 @@ class Stage:
                 return Setting("", self.sandbox, self.secrets, self.prepared.experiment.retry, self.pause).expand(
                     template
                 )
-        raise RunFault.of(
+        raise ExperimentFailure.of(
             "binding-missing",
             f"Experiment.principals.{principal}",
             f'no entry says what "{principal}" sends as {channel} "{key}"',

@@ -15,6 +15,7 @@ from eval_quality.core.explain.catalogue import BASES, CATALOGUE, nearest
 from eval_quality.core.explain.patch import add, apply, put, remove
 from eval_quality.core.explain.record import Explanation
 from eval_quality.core.explain.render import catalogue_text, explanation_text
+from eval_quality.core.explain.twin_run import RUN_CODES
 from eval_quality.core.preflight.entry import preflight_from_observations
 from eval_quality.core.qualify.gate import qualify_probe
 from eval_quality.core.qualify.home import resolve_home_operation, signature_of
@@ -196,9 +197,10 @@ def test_an_entry_reads_as_text(entry: Explanation) -> None:
 def test_the_list_names_every_code_under_its_family() -> None:
     lines = catalogue_text().splitlines()
     assert lines[0] == "structural failure:"
-    assert [line.strip() for line in lines if line.startswith("  ")] == list(CATALOGUE)
+    assert [line.strip() for line in lines if line.startswith("  ")] == [*CATALOGUE, *RUN_CODES]
     assert [line for line in lines if line.endswith(":")] == [
-        f"{family}:" for family in dict.fromkeys(entry.family for entry in CATALOGUE.values())
+        *(f"{family}:" for family in dict.fromkeys(entry.family for entry in CATALOGUE.values())),
+        "twin run:",
     ]
 
 

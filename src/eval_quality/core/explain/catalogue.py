@@ -20,6 +20,7 @@ from eval_quality.core.explain.preflight import PREFLIGHT, base_preflight
 from eval_quality.core.explain.probe import base_probe
 from eval_quality.core.explain.qualification import QUALIFICATION
 from eval_quality.core.explain.record import Explanation, Subject
+from eval_quality.core.explain.twin_run import RUN_CODES
 
 CATALOGUE: Final[dict[str, Explanation]] = {
     entry.code: entry
@@ -52,5 +53,5 @@ BASES: Final[dict[Subject, Callable[[], Any]]] = {
 def nearest(code: str) -> tuple[str, ...]:
     """Codes that share the most words with an unknown one, best first, three at most; none where no word is shared."""
     words = set(code.lower().replace("_", "-").split("-"))
-    ranked = sorted(CATALOGUE, key=lambda known: -len(words & set(known.split("-"))))
+    ranked = sorted((*CATALOGUE, *RUN_CODES), key=lambda known: -len(words & set(known.split("-"))))
     return tuple(known for known in ranked[:3] if words & set(known.split("-")))

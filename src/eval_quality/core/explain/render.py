@@ -9,6 +9,7 @@ from typing import Any, Final
 from eval_quality.core.explain.catalogue import BASES, CATALOGUE
 from eval_quality.core.explain.patch import Edit, apply
 from eval_quality.core.explain.record import Explanation
+from eval_quality.core.explain.twin_run import RUN_CODES, RunCode
 from eval_quality.value.pointer import MISSING, lookup, split
 
 _WIDTH: Final = 100
@@ -36,6 +37,12 @@ def explanation_text(entry: Explanation) -> str:
         lines += ["", f"  reported at {entry.path}"]
     lines += ["", "Mended:", "", *_mended_lines(entry)]
     return "\n".join(lines) + "\n"
+
+
+def run_code_text(entry: RunCode) -> str:
+    """A code of a twin run for a terminal: meaning and remedy."""
+    lines = [f"{entry.code} (twin run, exit code {entry.exit_code})", "", *_paragraph(entry.means), ""]
+    return "\n".join([*lines, *_paragraph(entry.remedy)]) + "\n"
 
 
 def _paragraph(text: str) -> list[str]:
@@ -82,4 +89,5 @@ def catalogue_text() -> str:
     lines: list[str] = []
     for family, entries in groupby(CATALOGUE.values(), key=lambda entry: entry.family):
         lines += ["", f"{family}:", *(f"  {entry.code}" for entry in entries)]
+    lines += ["", "twin run:", *(f"  {code}" for code in RUN_CODES)]
     return "\n".join(lines[1:]) + "\n"
