@@ -1,1 +1,0 @@
-"""pytest hooks of the package."""
