@@ -313,11 +313,15 @@ def _run_lane(sock: socket.socket, page: int, alive: int) -> NoReturn:
 
 
 def _bury(lanes: set[int]) -> None:
-    """Collect dead children; the death of a lane condemns whatever it left to this process."""
+    """Collect dead children; a lane that did not end by itself condemns whatever it left to this process."""
     lane_died = False
     try:
-        while pid := os.waitpid(-1, os.WNOHANG)[0]:
-            lane_died = lane_died or pid in lanes
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                break
+            # One that left with 0 has looked: nothing was below it any more.
+            lane_died = lane_died or (pid in lanes and status != 0)
             lanes.discard(pid)
     except ChildProcessError:
         pass
