@@ -119,3 +119,9 @@ def reference_bundle(scenarios: list[Scenario]) -> tuple[list[dict[str, Any]], d
             )
             truth[opaque] = Truth(condition, f"{item.skill_id}/{item.scenario_id}", expected, forbidden)
     return requests, truth
+
+
+def reference_case_id(skill_id: str, plan_id: str, instruction: str, given: dict[str, Any]) -> str:
+    """An opaque id straight from its definition (spec 11 §4.2), without a salt."""
+    members = {"skillId": skill_id, "caseId": plan_id, "instruction": instruction, "given": given}
+    return case_id(sha256_hex(canonical(members)))

@@ -21,10 +21,10 @@ from eval_quality.core.behavior.battery import battery, best_constant, passing, 
 from eval_quality.core.behavior.classify import Sample, guessed, picked
 from eval_quality.core.behavior.leak import contamination, scan_requests, token_pattern
 from eval_quality.core.behavior.maturity import Standard
-from eval_quality.core.behavior.plan import Plan, SkillText, build_plan, reference_case_id
+from eval_quality.core.behavior.plan import Plan, SkillText, build_plan
 from eval_quality.core.behavior.scenario import Scenario, read_scenarios
 from eval_quality.core.behavior.words import DEFAULT_THRESHOLDS, FAIL, NOT_CHECKED, PASS
-from support.skills_corpus import config, corpus, plan_of, reference_bundle, scenario, truth_of
+from support.skills_corpus import config, corpus, plan_of, reference_bundle, reference_case_id, scenario, truth_of
 
 REFERENCE = Path(__file__).resolve().parents[4] / "shared" / "reference" / "get-fable"
 STANDARD = Standard(DEFAULT_THRESHOLDS)

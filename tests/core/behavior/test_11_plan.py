@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from eval_quality.core.behavior.digests import canonical, sha256_hex
 from eval_quality.core.behavior.generator import LAYOUTS, Picker, five_actions, open_messages, vocabulary
 from eval_quality.core.behavior.leak import scan_requests
-from eval_quality.core.behavior.plan import SkillText, build_plan, bundle_of, reference_case_id
+from eval_quality.core.behavior.plan import SkillText, build_plan, bundle_of
 from eval_quality.core.behavior.scenario import Scenario, read_scenarios
 from eval_quality.core.behavior.words import CONDITIONS, GENERATOR_WORDS, NEUTRAL_ACTIONS, SOURCES, TEMPLATES
-from support.skills_corpus import config, corpus, plan_of, rolling, scenario
+from support.skills_corpus import config, corpus, plan_of, reference_case_id, rolling, scenario
 
 ALPHA: dict[str, Any] = {
     "id": "alpha-one",

@@ -20,7 +20,6 @@ from eval_quality.core.behavior.standing import (
     Structure,
     bundle_status,
     records,
-    stale_reason,
     status_value,
 )
 from eval_quality.core.behavior.triggers import TriggersRefused, export_queries, judge_triggers, read_queries
@@ -292,7 +291,6 @@ def test_s9_stale_absent_and_blocked_evidence_is_not_checked() -> None:
     found = judge(PLAN, blocked)
     assert (found[0].standing.status, found[0].reason) == (NOT_CHECKED, "evidence-incomplete: 5 %")
     assert bundle_status(found, blocked) == (NOT_CHECKED, True, "evidence-incomplete: 5 %")
-    assert stale_reason("evidence-stale: corpusSha256 differs")
 
 
 def test_s13_1_the_status_payload_holds_no_oracle() -> None:

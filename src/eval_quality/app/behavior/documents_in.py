@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from eval_quality.app.behavior.reading import Unreadable, decoded, read_below
+from eval_quality.app.behavior.reading import Unreadable, read_below
 from eval_quality.app.behavior.yaml_source import SourceRefused, read_yaml
 from eval_quality.core.behavior.package import MAX_RESOURCE_BYTES
 from eval_quality.errors import RuntimeFault
@@ -35,8 +35,3 @@ def optional_document(folder: str, relative: str, limit: int = MAX_RESOURCE_BYTE
         return None, None if error.absent else str(error)
     except SourceRefused as error:
         return None, str(error)
-
-
-def text_below(folder: str, relative: str, limit: int = MAX_RESOURCE_BYTES) -> str:
-    """The decoded text of a file below a folder. Raises `Unreadable`."""
-    return decoded(read_below(folder, relative, limit))

@@ -9,13 +9,10 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 import msgspec
 
 from eval_quality.app.behavior.root import RepositoryRefused
-
-MODES: Final = ("auto", "require", "off")
 
 
 class Isolation(msgspec.Struct, frozen=True):

@@ -32,7 +32,6 @@ KEY_VARIABLE: Final = "EVAL_QUALITY_EVIDENCE_KEY"
 """The environment variable with the signing key; it belongs to the runner, not to skill authors."""
 
 MAX_LEDGER_BYTES: Final = 64 * 1024 * 1024
-MAX_DOCUMENT_BYTES: Final = 256 * 1024 * 1024
 
 Clock = Callable[[], datetime]
 

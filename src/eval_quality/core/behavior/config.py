@@ -141,7 +141,6 @@ def _roots(value: Any) -> bool:
 
 _BOOL: Final[_Check] = (lambda value: isinstance(value, bool), "true or false")
 _TEXT: Final[_Check] = (lambda value: as_text(value) is not None, "a non-blank string")
-_ANY: Final[_Check] = (lambda _value: True, "anything")
 
 CHECKS: Final[Mapping[str, _Check]] = {
     "schemaVersion": (lambda value: as_integer(value) == 1, "1"),

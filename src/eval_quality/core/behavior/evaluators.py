@@ -63,7 +63,6 @@ class Outcome(msgspec.Struct, frozen=True):
         }
 
 
-_POLICY_FIELDS: Final = ("suggestion", "reasonCode", "silent")
 _COMPLETION_FIELDS: Final = ("fresh", "completionAllowed")
 
 

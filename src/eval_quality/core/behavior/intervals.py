@@ -27,11 +27,6 @@ def tail_at_least(successes: int, total: int, rate: float) -> float:
     return min(1.0, sum(_term(count, total, rate) for count in range(successes, total + 1)))
 
 
-def tail_at_most(successes: int, total: int, rate: float) -> float:
-    """The chance of `successes` or fewer among `total` tries of chance `rate`."""
-    return min(1.0, sum(_term(count, total, rate) for count in range(successes + 1)))
-
-
 def lower_bound(passed: int, total: int, confidence: float) -> float:
     """The one-sided Clopper-Pearson lower bound of a rate; 0 when nothing passed or nothing was tried."""
     if passed == 0 or total == 0:

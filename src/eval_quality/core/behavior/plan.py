@@ -20,7 +20,6 @@ from eval_quality.core.behavior.digests import (
     canonical_members,
     case_id,
     keyed_hex,
-    sha256_hex,
     sorted_texts,
 )
 from eval_quality.core.behavior.findings import ERROR, Finding
@@ -378,9 +377,3 @@ def bundle_of(plan: Plan, skill_ids: Sequence[str] | None = None, salt: bytes | 
         "total": digests.total,
         "requests": plan.requests(skill_ids),
     }
-
-
-def reference_case_id(skill_id: str, plan_id: str, instruction: str, given: JsonObject) -> str:
-    """An opaque id straight from its definition (spec 11 §4.2), without a salt."""
-    members = {"skillId": skill_id, "caseId": plan_id, "instruction": instruction, "given": given}
-    return case_id(sha256_hex(canonical(members)))

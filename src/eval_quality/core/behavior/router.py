@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-ENTRY: Final[str] = "get-fable"
-
 CATALOGUE: Final[tuple[str, ...]] = (
     "get-fable",
     "fable-discover",

@@ -13,7 +13,7 @@ import msgspec
 
 from eval_quality.core.behavior.config import Config
 from eval_quality.core.behavior.evaluators import Outcome
-from eval_quality.core.behavior.evidence import ABSENT, STALE, CaseResult, Loaded, header
+from eval_quality.core.behavior.evidence import ABSENT, CaseResult, Loaded, header
 from eval_quality.core.behavior.freshness import Fresh
 from eval_quality.core.behavior.jsonish import JsonObject
 from eval_quality.core.behavior.maturity import (
@@ -249,8 +249,3 @@ def _repository_wide(found: Sequence[Record], config: Config) -> JsonObject:
 
 
 ABSENT_EVIDENCE = Loaded(ABSENT, "no evidence has been scored yet")
-
-
-def stale_reason(reason: str) -> bool:
-    """Whether a reason says that evidence belongs to an earlier corpus."""
-    return reason.startswith(STALE)
