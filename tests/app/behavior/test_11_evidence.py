@@ -272,6 +272,18 @@ def test_s8_the_file_before_stays_beside_it(tmp_path: Path) -> None:
     assert not [name for name in os.listdir(tmp_path / "evals/results") if name.endswith(".tmp")]
 
 
+def test_s8_the_file_before_stays_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_source: str, _target: str) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr("eval_quality.app.behavior.store.os.link", refused)
+    path = tmp_path / "x.json"
+    for text in (b"one", b"two"):
+        replace_file(str(path), text, keep_previous=True)
+    assert (path.read_bytes(), (tmp_path / "x.previous.json").read_bytes()) == (b"two", b"one")
+    assert sorted(os.listdir(tmp_path)) == ["x.json", "x.previous.json"]
+
+
 def test_s8_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.json"
     replace_file(str(path), b"old")

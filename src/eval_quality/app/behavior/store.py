@@ -7,6 +7,7 @@ process killed at any point leaves the old evidence or the new one.
 import fcntl
 import hashlib
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -78,7 +79,10 @@ def _keep(path: str) -> None:
     stem = path[: -len(".json")] if path.endswith(".json") else path
     previous = f"{stem}.previous.json"
     link = f"{previous}.{os.urandom(6).hex()}.tmp"
-    os.link(path, link)
+    try:
+        os.link(path, link)
+    except OSError:  # a file system without hard links
+        shutil.copyfile(path, link)
     try:
         os.replace(link, previous)
     except BaseException:
