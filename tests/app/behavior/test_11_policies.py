@@ -208,6 +208,8 @@ def test_s7_2_time_outs_of_the_runner_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "responses.json.log.jsonl").write_text("\n".join(map(json.dumps, log)) + "\n{torn")
     result = scored(tmp_path, answers)
     assert (result.counts.timeout, result.counts.missing) == (1, 1)
+    counts = payload(opened(tmp_path), seen(tmp_path))["counts"]
+    assert (counts["missing"], counts["timeout"], counts["malformed"]) == (1, 1, 0)
     assert "timed out after 50 ms" in (tmp_path / EVIDENCE_NAME).read_text()
     sidecar = json.loads((tmp_path / "evals/results/agent-behavior-v1.provenance.json").read_text())
     assert sidecar["run"] == {"provider": "m", "startedAt": "x"}

@@ -255,6 +255,9 @@ def payload(repository: Repository, seen: Look, *, with_cases: bool = False) -> 
     value = status_value(
         seen.records, repository.plan, seen.evidence, repository.config, seen.attempts, with_cases=with_cases
     )
+    provenance = seen.sidecar.value or {}
+    value["counts"] = provenance.get("counts")
+    value["suspicion"] = provenance.get("suspicion")
     if seen.ledger.problem is not None:
         value["ledger"] = f"broken: {seen.ledger.problem}"
     return value
