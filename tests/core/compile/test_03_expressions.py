@@ -391,3 +391,22 @@ def test_s9_a_deep_literal_is_compared_without_running_out_of_stack() -> None:
         put("/interactionPlan/0/inputBinding/body/copyId", lit(value)),
     )
     assert verdict(library(*edits)) == "ok"
+
+
+@pytest.mark.parametrize(("channel", "expected"), [("stdout", "quantifier-over-non-collection"), ("stderr", "ok")])
+def test_s9_5_the_described_channel_of_a_command_counts(channel: str, expected: str) -> None:
+    from support.contracts import command_contract
+
+    described = put("/permittedInterfaces/0/operations/0/descriptorChannel", {"kind": "stream", "channel": "stdout"})
+    over = f"run/{channel}/count" if channel == "stdout" else f"run/{channel}"
+    document = command_contract(described, put("/oracles", [oracle(1, every(over, exists("@/x")))]))
+    assert verdict(document).split(" @ ")[0] == expected
+
+
+def test_s9_5_a_step_that_does_not_resolve_is_skipped() -> None:
+    from eval_quality.core.compile.entry import read_contract
+    from eval_quality.core.compile.expression import quantifier_collections
+    from eval_quality.core.compile.survey import Survey
+
+    lost = library(put("/oracles", [oracle(1, every("nowhere/response-body/loanId", exists("@/x")))]))
+    assert quantifier_collections(Survey(read_contract(lost))) is None

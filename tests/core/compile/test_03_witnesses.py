@@ -396,3 +396,21 @@ def test_s15_another_error_of_the_renderer_is_a_bug_and_passes_through() -> None
         step_references(Survey(read_contract(lost)))
     undirected = library(put("/oracles/0/direction", None))
     assert step_references(Survey(read_contract(undirected))) is None
+
+
+def test_s15_an_oracle_without_targets_does_not_hide_the_next() -> None:
+    document = twins(api_binding(path={"id": lit("x1")}))
+    document["oracles"].insert(0, oracle(2, exists("read/response-body/loanId"), []))
+    assert verdict(document) == (
+        "irreducible-step-reference @ EvalContract.oracles[id=O-001].direction.evidenceTargets"
+    )
+
+
+def test_s14_3_8_volatility_is_about_the_described_channel_of_a_command() -> None:
+    sent = [cli_inputs(option={"o": value}) for value in "ab"]
+    document = command_contract(
+        put(f"{OPERATION}/requestShape/option", keys({"o": "string"})),
+        put(f"{OPERATION}/volatilePointers", ["/count"]),
+        put(f"{OPERATION}/sensitivityWitness", witness("option", sent[0], sent[1], "stdout/count")),
+    )
+    assert verdict(document) == f"{UNREACHABLE} @ {RELATION}.operands[0].operands[0]"

@@ -678,3 +678,133 @@ def test_s11_1_reasons_name_place_witness_and_way_out() -> None:
     whole = verdicts["whole-body"].sites[0]
     assert "loanId, status" in whole.close
     assert "2 keys" in whole.because
+
+
+def reasons(document: Any, rule: str) -> list[tuple[str, str, str | None, str]]:
+    """Every site of one rule, whole."""
+    (verdict,) = [each for each in assess(read_contract(document)) if each.rule.id == rule]
+    return [tuple(site) for site in verdict.sites]
+
+
+def test_s1_4_every_reason_is_a_sentence_about_its_place() -> None:
+    place = "operation library/get-loan"
+    read_both = (
+        "let one oracle that a behaviour lists read the indicator and one other channel, at one step, in its direction "
+        "and in its check"
+    )
+    indicator = "success-indicator-separation"
+    assert reasons(desk(), indicator) == [
+        (
+            place,
+            'its success indicator "/status" and another answer channel have roles',
+            "oracle O-001 at step read",
+            read_both,
+        )
+    ]
+    assert reasons(desk(put(f"{DESCRIPTOR}/channelRoles", None)), indicator) == [
+        (
+            place,
+            "channelRoles is null, so nothing says what stands beside the indicator",
+            None,
+            "declare channelRoles; {} says that nothing stands beside the indicator",
+        )
+    ]
+    assert reasons(desk(put(f"{DESCRIPTOR}/successIndicator", None)), indicator) == [
+        (
+            place,
+            "successIndicator is null, so nothing says where success shows",
+            None,
+            'nominate a successIndicator ("" is the whole answer), or, for a command that prints one plain text, let '
+            "one listed oracle assert exit code 0 and the exact text together",
+        )
+    ]
+    assert reasons(contract(), indicator) == [
+        (
+            "contract",
+            "it declares no operation, so nothing says that the rule does not apply",
+            None,
+            "declare the operations under test in permittedInterfaces",
+        )
+    ]
+    assert reasons(desk(), "whole-body") == [
+        (
+            place,
+            "its answer requires 2 keys",
+            "oracle O-001 at step read",
+            "let one oracle read all of loanId, status at one step, in its direction and in its check",
+        )
+    ]
+    assert reasons(desk(), "malformed-input") == [
+        (
+            place,
+            "it declares request keys",
+            "oracle O-002 at step bad",
+            'add a step that binds one key to {"matcher": "type-violating"} and an oracle whose check reads that step',
+        )
+    ]
+
+
+def test_s1_4_reasons_of_collections_siblings_and_read_backs() -> None:
+    undeclared = (
+        "operation library/get-loan",
+        "collectionLocations is null, so nothing says whether the answer holds a collection",
+        None,
+        "declare collectionLocations; [] says that the answer holds none",
+    )
+    unsaid = desk(put(f"{DESCRIPTOR}/collectionLocations", None))
+    assert reasons(unsaid, "per-record") == reasons(unsaid, "omission-and-completeness") == [undeclared]
+    where = 'operation library/get-loan, collection "/items"'
+    found = desk(located(), add("/oracles/-", oracle(3, PAGE)))
+    assert reasons(found, "per-record") == [
+        (
+            where,
+            "the answer holds a collection there",
+            "oracle O-003 at step read",
+            "let some check run for-all or for-any over exactly that collection",
+        )
+    ]
+    assert reasons(found, "omission-and-completeness") == [
+        (
+            where,
+            'the at-most collection is reconciled with reference set "books"',
+            "oracle O-003 at step read",
+            "let some check be for-all over that collection whose predicate is set-membership in that set",
+        )
+    ]
+    exact = desk(located("exact"))
+    assert reasons(exact, "omission-and-completeness")[0][3] == (
+        "let some check be covers-by-key with that set and that collection"
+    )
+    grouping = grouped([pair("lend-book", "get-loan")], [["copyId", "id"]])
+    compare = "let one oracle read two members of the group, in its direction and in its check"
+    assert reasons(library(grouping), "sibling-cross-check") == [
+        ("siblingGroups.operations[0]", "library/lend-book, library/get-loan should agree", "oracle O-001", compare),
+        ("siblingGroups.parameters[0]", "copyId, id should agree", None, compare),
+    ]
+    assert reasons(library(put("/siblingGroups", None)), "sibling-cross-check") == [
+        (
+            "contract",
+            "siblingGroups is null, so nothing says which operations or parameters should agree",
+            None,
+            'declare siblingGroups; {"operations": [], "parameters": []} says that none should',
+        )
+    ]
+    related = library(put("/oracles/0", oracle(1, eq(p(SENT), p(OBSERVED)))))
+    assert reasons(related, "state-change-read-back") == [
+        (
+            "operation library/lend-book",
+            "it is marked as changing state",
+            "oracle O-001 relates step lend with step read",
+            "add a step after it that reads the state back, and one comparison between what was sent and what that "
+            "step observed",
+        )
+    ]
+
+
+def test_s1_4_an_operation_without_site_does_not_hide_the_next() -> None:
+    quiet = api_operation("quiet", "GET", "/quiet")
+    first = add("/permittedInterfaces/0/operations/0", quiet)
+    only_target = put("/oracles/0/direction/evidenceTargets", [f"/interactions/{STATUS}"])
+    silent = put("/interactionPlan/1/inputBinding/path/id", lit("x"))
+    assert open_rules(desk(), first) == []
+    assert open_rules(desk(), first, only_target, silent) == [1, 2, 3]
