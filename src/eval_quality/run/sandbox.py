@@ -37,13 +37,19 @@ class Confined:
     """Every launch in a sandbox of its own.
 
     side: the limits and grants of `[confine.<side>]`. profile: the profile in force. masks: label -> path of what must
-    not be seen. shared: a folder that appears as `/eq`, or None.
+    not be seen. max_workspace: bytes a workspace may grow to. shared: a folder that appears as `/eq`, or None.
     """
 
     confined = True
 
     def __init__(
-        self, side: ConfineSide, profile: str, masks: Mapping[str, str], reads: Sequence[str], shared: str | None
+        self,
+        side: ConfineSide,
+        profile: str,
+        masks: Mapping[str, str],
+        reads: Sequence[str],
+        max_workspace: int,
+        shared: str | None = None,
     ) -> None:
         self.profile: Any = profile
         self._masks = repository_masks(masks)
@@ -55,6 +61,7 @@ class Confined:
             None if side.max_memory is None else size_in_bytes(side.max_memory),
             size_in_bytes(side.max_file_bytes),
             side.max_open_files,
+            max_workspace,
         )
 
     def share(self, folder: str) -> None:
@@ -84,6 +91,10 @@ class Confined:
         if isinstance(lane, ConfinedLane):
             lane.facts()
 
+    def overgrown(self, lane: Lane) -> bool:
+        """Whether a launch of this lane was ended because its workspace grew beyond the ceiling."""
+        return isinstance(lane, ConfinedLane) and lane.overgrown
+
 
 class Unconfined:
     """Launches on the host as it is (`--confine none`)."""
@@ -105,6 +116,11 @@ class Unconfined:
 
     def check(self, lane: Lane) -> None:
         """Nothing was promised."""
+
+    def overgrown(self, lane: Lane) -> bool:
+        """Nobody watched."""
+        del lane
+        return False
 
 
 def shared_folder(folder: str, programs: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ If repeating could change what is learned about the subject or the evaluator, it
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from eval_quality.core.contract.operation import AnyOperation
 from eval_quality.core.contract.plan import PlanIndex
@@ -51,6 +51,9 @@ class RedirectDenied(Exception):
     """The subject redirected to a target the policy denies."""
 
 
+OVERGROWN: Final = "the workspace grew beyond twice `subject.max_bytes`"
+
+
 class Unit(Protocol):
     """One interface of a started arm."""
 
@@ -59,6 +62,10 @@ class Unit(Protocol):
 
         Raises `RuntimeFault` as an adapter does, `Unavailable`, `RedirectDenied` or `Void`.
         """
+        ...
+
+    def overgrown(self) -> bool:
+        """Whether the subject was ended because its workspace grew beyond the ceiling."""
         ...
 
     def close(self) -> None:
@@ -149,8 +156,20 @@ class Session:
     def send(self, request: ProbeRequest) -> ProbeObservation | NoObservation:
         """Send one port request."""
         self._meter.spend()
+        unit = self._units[request.interface_id]
         try:
-            observed = self._units[request.interface_id].send(request, self._signal)
+            outcome = self._sent(unit, request)
+        except Void:
+            if not unit.overgrown():
+                raise
+            outcome = None
+        if outcome is None or unit.overgrown():
+            return NoObservation("subject-cap", OVERGROWN)
+        return outcome
+
+    def _sent(self, unit: Unit, request: ProbeRequest) -> ProbeObservation | NoObservation:
+        try:
+            observed = unit.send(request, self._signal)
             canonicalize(to_value(observed), "ProbeObservation")
         except Unavailable as error:
             return NoObservation("subject-unavailable", str(error))

@@ -7,7 +7,7 @@ run keeps every input before it is planned; a resumed one reads nothing else tha
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from eval_quality._version import VERSION
 from eval_quality.app.run.options import Options
@@ -17,7 +17,7 @@ from eval_quality.run.driver.callable import WORKER
 from eval_quality.run.errors import ExperimentFailure
 from eval_quality.run.evaluators.configuration import EvaluatorFacts
 from eval_quality.run.experiment.check import check
-from eval_quality.run.experiment.document import ConfineSide, Experiment
+from eval_quality.run.experiment.document import ConfineSide, Experiment, size_in_bytes
 from eval_quality.run.experiment.folder import DiskFolder
 from eval_quality.run.experiment.load import load
 from eval_quality.run.planned import all_facts, digest_of, plan_value
@@ -28,6 +28,9 @@ from eval_quality.run.store.directory import Run
 from eval_quality.run.store.journal import Item
 from eval_quality.run.store.layout import Store
 from eval_quality.value.scan import scan
+
+WORKSPACE_GROWTH: Final = 2
+"""How many times the largest subject a workspace may grow to; above it everything inside is ended."""
 
 
 class Sides(NamedTuple):
@@ -147,9 +150,10 @@ def open_sides(prepared: Prepared, options: Options, root: str, store: str) -> S
     subject, evaluator = experiment.confine.subject, experiment.confine.evaluator
     external = any(each is not None for each in prepared.evaluators)
     reads = [path for each in prepared.evaluators if each is not None for path in each.read]
+    limit = WORKSPACE_GROWTH * size_in_bytes(experiment.subject.max_bytes)
     return Sides(
-        _side(subject, options, "host-ro", masks, root, (), starts=_starts_something(experiment)),
-        _side(evaluator, options, "minimal", masks, root, reads, starts=external),
+        _side(subject, options, "host-ro", masks, root, (), limit, starts=_starts_something(experiment)),
+        _side(evaluator, options, "minimal", masks, root, reads, limit, starts=external),
     )
 
 
@@ -164,6 +168,7 @@ def _side(
     masks: Mapping[str, str],
     root: str,
     reads: Any,
+    max_workspace: int,
     *,
     starts: bool,
 ) -> Confined | Unconfined:
@@ -172,7 +177,7 @@ def _side(
     if choice == "none" or (starts and require_backend(choice) == "none"):
         return Unconfined()
     granted = [outer(root, path) for path in (*side.read, *reads)]
-    return Confined(side, side.profile or profile, masks, granted, None)
+    return Confined(side, side.profile or profile, masks, granted, max_workspace)
 
 
 def material(experiment: Experiment, root: str, store: str) -> dict[str, str]:

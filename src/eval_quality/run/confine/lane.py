@@ -179,6 +179,11 @@ class ConfinedLane(Lane):
             processes = self.specification.limits.max_processes
             resource.prlimit(pid, resource.RLIMIT_NPROC, (processes, processes))
 
+    @property
+    def overgrown(self) -> bool:
+        """Whether a launch was ended because its workspace grew beyond the ceiling."""
+        return self._growth is not None and self._growth.reached
+
     def facts(self) -> Facts:
         """What was observed so far, once every watcher is done.
 
@@ -205,7 +210,7 @@ class ConfinedLane(Lane):
         mounts = sorted(set[str]().union(*(seen.mounts for seen in self._seen)))
         if limits.max_workspace is not None:
             facts.append(LimitFact("workspace", limits.max_workspace, "watched"))
-        reached = ("workspace",) if self._growth is not None and self._growth.reached else ()
+        reached = ("workspace",) if self.overgrown else ()
         return Facts(tuple(mounts), tuple(sorted(facts, key=lambda fact: fact.limit)), self._starts, reached)
 
     def sandbox_pid(self) -> int | None:

@@ -120,6 +120,10 @@ class CallableUnit:
         value = scan(line, "ProbeObservation")
         return value if is_object(value) else {"fault": "the worker answered with something else"}
 
+    def overgrown(self) -> bool:
+        """Whether the workspace grew beyond its ceiling."""
+        return self._setting.sandbox.overgrown(self._lane)
+
     def close(self) -> None:
         """End the worker and whatever it started."""
         if self._child is not None:

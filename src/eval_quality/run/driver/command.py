@@ -110,6 +110,10 @@ class CommandUnit:
         self._setting.sandbox.check(self._lane)
         return result
 
+    def overgrown(self) -> bool:
+        """Whether the workspace grew beyond its ceiling."""
+        return self._setting.sandbox.overgrown(self._lane)
+
     def close(self) -> None:
         """End whatever the commands left running."""
         self._lane.close()

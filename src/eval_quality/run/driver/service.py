@@ -94,6 +94,10 @@ class AddressUnit:
             attempt += 1
             self._setting.pause(attempt)
 
+    def overgrown(self) -> bool:
+        """Nothing of it runs here."""
+        return False
+
     def close(self) -> None:
         """Nothing was started."""
 
@@ -172,6 +176,10 @@ class ServiceUnit:
                 raise Unavailable(fault.detail) from fault
             raise _sorted_out(fault) from fault
 
+    def overgrown(self) -> bool:
+        """Whether the workspace grew beyond its ceiling."""
+        return self._setting.sandbox.overgrown(self._process.lane)
+
     def close(self) -> None:
         """Stop the service, its ingress and whatever it started."""
         self._stack.close()
@@ -203,6 +211,7 @@ class _Process:
     """The service's process: one thread reads its output, watches its end and stops it when told."""
 
     def __init__(self, lane: Lane, launch: Launch, start: Start) -> None:
+        self.lane = lane
         self._pattern = re.compile(start.ready.pattern) if start.ready.pattern else None
         self._stop_seconds = start.stop_ms / 1000
         self._lines = {"stdout": bytearray(), "stderr": bytearray()}

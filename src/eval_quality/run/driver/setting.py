@@ -35,6 +35,10 @@ class Sandbox(Protocol):
         """Raise `RunFault` (`confinement-breach`) when a launch saw something else than specified."""
         ...
 
+    def overgrown(self, lane: Lane) -> bool:
+        """Whether a launch of this lane was ended because its workspace grew beyond the ceiling."""
+        ...
+
 
 class Setting(NamedTuple):
     """One workspace and the means to start things in it. `secrets` are the values of `[secrets] env`."""

@@ -51,6 +51,10 @@ class ToolUnit:
         self._setting.sandbox.check(self._lane)
         return observed
 
+    def overgrown(self) -> bool:
+        """Whether the workspace grew beyond its ceiling."""
+        return self._setting.sandbox.overgrown(self._lane)
+
     def close(self) -> None:
         """End the server."""
         if self._connection is not None:
