@@ -4,7 +4,7 @@
 
 | Name | Quantity | Target |
 |---|---|---|
-| `orchestration` | wall of the measure phase per trial at concurrency 1, less the bare subject's own time (median) | <= 15 ms |
+| `orchestration` | wall of the measure phase per trial, one at a time, less the bare subject's own time | <= 15 ms |
 | `confined` | the same in a sandbox | <= 30 ms |
 | `parallel` | (trials x bare subject / 32) / wall, 32 in flight, the subject sleeps 200 ms | >= 0.90 |
 | `parallel-confined` | the same in a sandbox, the bare subject in the same sandbox | >= 0.85 |
@@ -26,13 +26,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from support.experiments import contract, defect_draft, write_experiment  # noqa: E402
-from support.runs import rows  # noqa: E402
-
-from eval_quality.app.run.driving import drive, result_of  # noqa: E402
-from eval_quality.app.run.opening import OpenRun, start  # noqa: E402
-from eval_quality.app.run.options import Options  # noqa: E402
-from eval_quality.probe.process import Caps, Launch, run_process  # noqa: E402
+from eval_quality.app.run.driving import drive, result_of
+from eval_quality.app.run.opening import OpenRun, start
+from eval_quality.app.run.options import Options
+from eval_quality.probe.process import Caps, Launch, run_process
+from support.experiments import contract, defect_draft, write_experiment
+from support.runs import rows
 
 SHELL = """#!/bin/sh
 echo '{"ok": true, "value": "'"$5"'"}'

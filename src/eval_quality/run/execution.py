@@ -92,6 +92,8 @@ class Execution:
         self._items = {item.item_id: item for item in prepared.items}
         self._failure: BaseException | None = None
         self._lock = threading.Lock()
+        self._booked = 0
+        self._idle_before = 0.0
         self.stopping = 0
 
     def event(self, name: str, **body: Any) -> None:
@@ -107,6 +109,9 @@ class Execution:
         journal = self._run.journal
         if journal.state() == "sealing":
             return self._bodies()
+        # What the caps are held against is the journal's; it is counted on from here, so that no item waits for a read.
+        self._booked = journal.calls_booked()
+        self._idle_before = time.monotonic() - journal.active_ms() / 1000
         if journal.state() in ("planned", "stopped", "failed"):
             journal.enter("qualifying" if self._pending("fixture", "qualify", "arm") else "measuring")
         self._phase("clean", ["fixture"])
@@ -252,7 +257,8 @@ class Execution:
             if self._halted():
                 return None
             self._check_caps(reserved)
-            token = journal.begin(item.item_id, reserved)
+            self._booked += reserved
+        token = journal.begin(item.item_id, reserved)
         self.event("item.started", item=item.item_id)
         meter = Meter(reserved, FOREVER, _over_reservation)
         try:
@@ -261,6 +267,9 @@ class Execution:
             return self._void(item, token, void, meter.calls)
         except (OSError, LaneLost) as error:
             return self._void(item, token, _host_failure(error), meter.calls)
+        finally:
+            with self._lock:
+                self._booked += meter.calls - reserved
         self._keep(item, token, done, meter.calls)
         return None
 
@@ -276,14 +285,11 @@ class Execution:
         self.event("item.captured", item=item.item_id)
 
     def _check_caps(self, reserved: int) -> None:
-        journal = self._run.journal
-        booked = journal.calls_booked()
-        if booked + reserved > self._caps.max_calls:
-            detail = (
-                f"{booked} of {self._caps.max_calls} subject calls are booked and the next item may need {reserved}"
-            )
+        if self._booked + reserved > self._caps.max_calls:
+            booked = f"{self._booked} of {self._caps.max_calls} subject calls are booked"
+            detail = f"{booked} and the next item may need {reserved}"
             raise RunStopped.of("run-budget-reached", "Experiment.budget.max_calls", detail)
-        if journal.active_ms() / 1000 >= self._caps.max_seconds:
+        if time.monotonic() - self._idle_before >= self._caps.max_seconds:
             detail = f"the run has been active for its {self._caps.max_seconds:g} s"
             raise RunStopped.of("run-budget-reached", "Experiment.budget.max_wall_s", detail)
 
