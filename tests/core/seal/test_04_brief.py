@@ -294,6 +294,8 @@ def test_s6_strict_is_the_default_of_both_entries() -> None:
     document = library(add("/interactionPlan/0/inputBinding/body/colour", lit("red")))
     with pytest.raises(CodedError):
         seal_contract(read_contract(document))
+    with pytest.raises(CodedError):
+        seal_value(document)
     assert seal_contract(read_contract(document), strict=False).directions
 
 
