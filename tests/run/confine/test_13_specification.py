@@ -137,7 +137,9 @@ def test_s13_9_2_a_grant_may_not_touch_material(profile: Any, granted: str, box:
         "around": tmp_path,
         "link": tmp_path / "link",
     }[granted]
-    with pytest.raises(ExperimentFailure, match=r"confinement-conflict in Experiment\.confine: .* hidden experiment at"):
+    with pytest.raises(
+        ExperimentFailure, match=r"confinement-conflict in Experiment\.confine: .* hidden experiment at"
+    ):
         specify(profile, Grants(str(box), reads=[str(path)]), {"experiment": str(tmp_path / "experiment")})
 
 

@@ -1,8 +1,7 @@
 """The generated reference page of experiment documents."""
 
-from support.docs import ROOT
-
 from eval_quality.run.experiment.reference import page
+from support.docs import ROOT
 
 
 def test_s12_5_the_committed_page_is_what_the_documents_say() -> None:

@@ -5,10 +5,10 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from support.experiments import CLEAN_DRAFT, FORGETS, defect_draft, experiment_toml
 
 from eval_quality import schemas
 from eval_quality.run.experiment.publish import DOCUMENTS, document
+from support.experiments import CLEAN_DRAFT, FORGETS, defect_draft, experiment_toml
 
 KINDS = ("cli", "mcp", "api", "python")
 
