@@ -258,10 +258,10 @@ class Child:
     def _hear(self, events: list[Event]) -> None:
         try:
             messages = self._lane.receive()
-        except LaneLost:
+        except LaneLost as error:
             self._unpoll(self._lane.fileno())
             if self.pid == 0:
-                raise
+                raise LaneLost("the watchdog was lost before it told that the target had started") from error
             self._lost = True
             self._kill_group()
             events.append(Event("lost"))
