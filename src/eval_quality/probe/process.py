@@ -26,7 +26,7 @@ from typing import Final, Literal, NamedTuple
 from eval_quality.probe.lanes import LAUNCH_ALLOWANCE_SECONDS, Lane, LaneLost, borrowed
 from eval_quality.probe.signals import AbortError, AbortSignal
 
-KILL_SECONDS: Final = 0.7
+KILL_SECONDS: Final = 0.5
 """How long a lane may take to kill a target's processes before the host kills the lane."""
 DRAIN_SECONDS: Final = 0.25
 """How long the end of the streams of a killed target is awaited; an escaped process may hold them (§7.4.8)."""
