@@ -13,6 +13,8 @@ from typing import NamedTuple
 KILL_ROUNDS = 100
 """Stops a target that starts new processes faster than they are killed from holding the host (spec 07 §7.4.8)."""
 KILL_PAUSE_SECONDS = 0.005
+DYING_PAUSES = (0, 0.0005, 0.001, 0.002)
+"""What is about to end by itself is given this long (seconds) before anything is looked for in /proc."""
 QUIET_LOOKS = 3
 """How many looks in a row must find nothing alive."""
 
@@ -84,11 +86,21 @@ def reap(kept: int) -> None:
 
 
 def childless() -> bool:
-    """Whether this process has no child, dead or alive. Orphans come to it, so nothing at all is below it then."""
+    """Collect dead children; whether none is left at all. Orphans come here, so nothing is below this process then."""
     try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
     except ChildProcessError:
         return True
+    return False
+
+
+def settled() -> bool:
+    """Whether nothing is below this process, or will be once what is ending has ended."""
+    for pause in DYING_PAUSES:
+        time.sleep(pause)
+        if childless():
+            return True
     return False
 
 
@@ -100,8 +112,10 @@ def sweep(leader: int, spared: Collection[int]) -> int:
     """
     seen: set[int] = set()
     quiet = 0
+    if not leader and not spared and settled():
+        return 0
     for _ in range(KILL_ROUNDS):
-        if not leader and childless():
+        if not leader and not spared and childless():
             break
         if leader:
             signal_group(leader, signal.SIGKILL)

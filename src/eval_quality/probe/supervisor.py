@@ -33,11 +33,11 @@ import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from eval_quality.probe.process_tree import below, reap, signal_group, sweep
+    from eval_quality.probe.process_tree import below, reap, settled, signal_group, sweep
 else:
     # Run as a script in isolated mode, where not even the script's own folder is importable.
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))
-    from process_tree import below, reap, signal_group, sweep
+    from process_tree import below, reap, settled, signal_group, sweep
 
 MAX_DESCRIPTORS = 64
 """Most descriptors one launch may carry."""
@@ -266,12 +266,8 @@ class _Lane:
                 os.waitpid(self.leader, 0)
             self.leader = 0
         self.left_behind.clear()
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
-            return
-        self.left_behind.update(process.pid for process in below(os.getpid(), ()))
+        if not settled():
+            self.left_behind.update(process.pid for process in below(os.getpid(), ()))
 
 
 def _move_up(fd: int, lowest: int) -> int:
