@@ -9,6 +9,7 @@ from support.contracts import (
     Edit,
     api_binding,
     api_inputs,
+    api_operation,
     apply,
     both,
     cli_inputs,
@@ -414,3 +415,10 @@ def test_s14_3_8_volatility_is_about_the_described_channel_of_a_command() -> Non
         put(f"{OPERATION}/sensitivityWitness", witness("option", sent[0], sent[1], "stdout/count")),
     )
     assert verdict(document) == f"{UNREACHABLE} @ {RELATION}.operands[0].operands[0]"
+
+
+def test_s14_1_an_operation_without_inputs_does_not_hide_the_next() -> None:
+    quiet = api_operation("quiet", "GET", "/quiet")
+    document = library(add("/permittedInterfaces/0/operations/0", quiet), put("/fixtureReset", None))
+    document["permittedInterfaces"][0]["operations"][2]["sensitivityWitness"] = None
+    assert verdict(document) == f"{UNDECLARED} @ EvalContract.permittedInterfaces[0].operations[2]"
