@@ -25,7 +25,7 @@ from eval_quality.probe.api import REDIRECT_DENIED, ApiAdapter, ApiTarget
 from eval_quality.probe.http_exchange import Endpoint
 from eval_quality.probe.lanes import Lane, LaneLost
 from eval_quality.probe.process import Child, Launch
-from eval_quality.probe.signals import AbortSignal
+from eval_quality.probe.signals import AbortController, AbortSignal
 from eval_quality.run.confine.ingress import Ingress
 from eval_quality.run.confine.lane import ConfinedLane
 from eval_quality.run.driver.setting import Setting
@@ -41,6 +41,8 @@ MAX_LINE_BYTES: Final = 65_536
 """Longest output line that a readiness pattern is tried on."""
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 POLL_SECONDS: Final = 0.1
+BEGIN_SECONDS: Final = 0.002
+"""How often a launch is looked at until it runs."""
 KEPT_SECONDS: Final = 0.1
 """How long a connection must stay open to count as taken."""
 
@@ -185,9 +187,11 @@ class ServiceUnit:
         self._stack.close()
 
 
-def _accepts(reach: tuple[str, int]) -> bool:
-    """Whether somebody takes the connection and keeps it: an ingress in between accepts before the service does."""
+def _accepts(reach: tuple[str, int], direct: bool) -> bool:
+    """Whether the service takes a connection. An ingress in between accepts before it does, so there it is also kept."""
     with suppress(OSError), socket.create_connection(reach, timeout=1) as connection:
+        if direct:
+            return True
         connection.settimeout(KEPT_SECONDS)
         try:
             return connection.recv(1) != b""
@@ -218,9 +222,9 @@ class _Process:
         self._tail = bytearray()
         self.said_ready = threading.Event()
         self.exited = False
-        self._stopping = threading.Event()
+        self._stopping = AbortController()
         try:
-            self._child = Child(lane, launch)
+            self._child = Child(lane, launch, self._stopping.signal)
             self._begun()
         except FileNotFoundError as error:
             detail = f"{launch.argv[0]} was not found"
@@ -237,7 +241,8 @@ class _Process:
         """Wait until the process runs, so that its launch failure is reported as one."""
         deadline = time.monotonic() + 30
         while not self._child.pid and time.monotonic() < deadline:
-            for event in self._child.wait(0.5):
+            # a start is no event: it shows in memory that the lane shares
+            for event in self._child.wait(BEGIN_SECONDS):
                 self._hear(event.kind, event.data)
 
     def _watch(self) -> None:
@@ -247,7 +252,7 @@ class _Process:
             while not (self.exited and not child.streams_open):
                 for event in child.wait(POLL_SECONDS):
                     self._hear(event.kind, event.data)
-                if self._stopping.is_set():
+                if self._stopping.signal.aborted:
                     now = time.monotonic()
                     if not stop_at:
                         stop_at = now + self._stop_seconds
@@ -291,7 +296,7 @@ class _Process:
         if ready.kind == "line":
             return self.said_ready.is_set()
         if ready.kind == "tcp":
-            return _accepts(reach)
+            return _accepts(reach, not isinstance(self.lane, ConfinedLane))
         connection = http.client.HTTPConnection(*reach, timeout=1)
         try:
             connection.request("GET", ready.path)
@@ -304,5 +309,5 @@ class _Process:
 
     def stop(self) -> None:
         """End the process: SIGTERM to its group, then SIGKILL."""
-        self._stopping.set()
+        self._stopping.abort()
         self._thread.join()
