@@ -188,7 +188,7 @@ class ServiceUnit:
 
 
 def _accepts(reach: tuple[str, int], direct: bool) -> bool:
-    """Whether the service takes a connection. An ingress in between accepts before it does, so there it is also kept."""
+    """Whether the service takes a connection; an ingress accepts before it does, so behind one it must also be kept."""
     with suppress(OSError), socket.create_connection(reach, timeout=1) as connection:
         if direct:
             return True
