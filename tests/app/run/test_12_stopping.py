@@ -45,6 +45,14 @@ def wait_for(process: "subprocess.Popen[str]", event: str, count: int = 1) -> li
     raise AssertionError(f"the run ended before {event}")
 
 
+def the_rest(process: "subprocess.Popen[str]") -> tuple[str, str]:
+    """What is still to come on both streams, up to the end; `communicate` would lose lines that were read ahead."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with process:
+        return process.stdout.read(), process.stderr.read()
+
+
 @pytest.mark.parametrize(
     ("number", "code"),
     [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)],
@@ -54,7 +62,7 @@ def test_s12_28_a_signal_leaves_a_run_that_goes_on(number: signal.Signals, code:
     process = started(folder, tmp_path / "run")
     seen = wait_for(process, "item.captured")
     process.send_signal(number)
-    out, err = process.communicate(timeout=120)
+    out, err = the_rest(process)
     assert process.returncode == code
     assert f"eval-quality run --resume {tmp_path / 'run'}" in err
     assert rows(tmp_path / "run", "SELECT state, reason FROM run_state ORDER BY seq DESC LIMIT 1") == [
@@ -98,7 +106,7 @@ def test_s12_28_a_second_interrupt_leaves_at_once(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    the_rest(process)
     assert process.returncode == 130
     assert time.monotonic() - began < 15
     # the attempts it left are lost on the next opening, and nothing else is
