@@ -246,6 +246,8 @@ DONE = {"phase": "verifying", "substantial": True, "mutationGeneration": 2, "ver
 )
 def test_s11_4_completion(members: Any, fresh: bool, allowed: bool) -> None:
     assert completion(state(**{**DONE, **members})) == (fresh, allowed)
+    answer = BUILTIN_SUBJECTS["completion"](state(**{**DONE, **members}))
+    assert answer == {"fresh": fresh, "completionAllowed": allowed}
 
 
 def frame(*cases: dict[str, Any], **changes: Any) -> dict[str, Any]:

@@ -216,6 +216,42 @@ def test_w14_the_reference_file_is_the_positive_fixture() -> None:
     }
 
 
+def evidence_row(case_id: str, expected: Any, response: Any) -> dict[str, Any]:
+    return {"skillId": "s", "caseId": case_id, "expected": expected, "response": response}
+
+
+def test_w14_answers_that_echo_the_oracle_are_counted() -> None:
+    act, block = {"action": "act"}, {"action": "block"}
+    echoing = [evidence_row("a::1", act, act), evidence_row("a::2", act, act), evidence_row("b::1", block, block)]
+    report = audit_evidence({"cases": echoing})
+    assert report.fabricated
+    assert report.undiscriminating_suite
+    assert report.value() == {
+        "cases": 3,
+        "passed": 3,
+        "oracleInEvidence": 3,
+        "families": 2,
+        "undiscriminatingFamilies": 2,
+        "constantPerFamilyPasses": 3,
+        "constantPerSkillPasses": 2,
+        "fabricated": True,
+    }
+
+
+def test_w14_an_answer_of_its_own_and_a_family_that_discriminates() -> None:
+    act, block = {"action": "act"}, {"action": "block"}
+    rows = [
+        evidence_row("a::1", act, {"action": "act", "selectedSkill": "s"}),
+        evidence_row("a::2", block, act),
+        evidence_row("a::3", block, None),
+    ]
+    report = audit_evidence({"cases": rows})
+    assert not report.fabricated
+    assert not report.undiscriminating_suite
+    assert (report.passed, report.echoes, report.undiscriminating) == (1, 0, 0)
+    assert (report.constant_per_family, report.constant_per_skill) == (2, 2)
+
+
 def test_an_empty_evidence_file_is_neither() -> None:
     report = audit_evidence({"cases": []})
     assert not report.fabricated

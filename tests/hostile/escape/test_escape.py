@@ -108,6 +108,11 @@ class Host:
                 return
             with client, contextlib.suppress(OSError):
                 client.sendall(self.token.encode())
+                # closed only after the peer is done, or what it sends would fail for the wrong reason
+                client.settimeout(5)
+                client.shutdown(socket.SHUT_WR)
+                while client.recv(4096):
+                    pass
 
     def known(self, only: list[str]) -> bytes:
         return json.dumps(
