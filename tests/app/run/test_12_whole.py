@@ -83,6 +83,7 @@ def test_s12_23_artifacts_do_not_depend_on_the_concurrency(tmp_path: Path) -> No
     assert seen[0] == seen[1] == seen[2]
 
 
+@pytest.mark.slow
 def test_s12_17_5_times_are_measured_unless_they_are_left_out(tmp_path: Path) -> None:
     folder = write_experiment(tmp_path, "python", run="trials = 1\n")
     drive_here(folder, tmp_path / "timed", reproducible=False)
@@ -143,7 +144,9 @@ def test_s12_4_an_edit_of_the_folder_during_a_run_changes_nothing(tmp_path: Path
     assert one == two
 
 
-@pytest.mark.parametrize("transport", ["bridge", "stdout", "command"])
+@pytest.mark.parametrize(
+    "transport", ["stdout", *(pytest.param(name, marks=pytest.mark.slow) for name in ("bridge", "command"))]
+)
 def test_s12_15_1_one_reviewer_three_transports(transport: str, tmp_path: Path) -> None:
     folder = write_reviewed(tmp_path, "python", {"reviewer": honest("python", transport)})
     ended = run(folder, tmp_path / "run", *ATTESTED)

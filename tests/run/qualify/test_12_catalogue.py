@@ -152,6 +152,7 @@ def test_s12_11_2_build_output_that_differs_every_time(tmp_path: Path) -> None:
     assert codes(folder, tmp_path / "again") == {}
 
 
+@pytest.mark.slow
 def test_s12_27_a_subject_that_cannot_be_prepared(tmp_path: Path) -> None:
     folder = write_experiment(tmp_path, "python")
     prepare = 'prepare = [["python3", "-B", "-c", "import ast; ast.parse(open(\'store.py\').read())"]]\n'
@@ -195,6 +196,7 @@ def test_s12_12_3_a_clean_subject_that_ignores_its_inputs(tmp_path: Path) -> Non
     assert (tmp_path / "run" / "preflight" / "fixture.json").exists()
 
 
+@pytest.mark.slow
 def test_s12_12_3_a_defect_that_shows_on_every_call_needs_the_twin(tmp_path: Path) -> None:
     draft = defect_draft("python", mutation="always-false", signature=put_signature("python"))
     for scoping, expected in (("arm", {"Probe[probeId=P-001]": "arm-preflight-failed"}), ("twin", {})):
@@ -371,6 +373,7 @@ def test_s12_11_1_a_copy_that_is_not_the_snapshot_is_drift(tmp_path: Path) -> No
     assert caught.value.problems[0].code == "workspace-drift"
 
 
+@pytest.mark.slow
 def test_s12_11_1_a_clean_control_is_the_same_every_time(tmp_path: Path) -> None:
     folder = write_experiment(tmp_path, "python")
     edit(
