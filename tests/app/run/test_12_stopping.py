@@ -238,6 +238,7 @@ def test_s12_18_2_a_full_disk_stops_the_run(
     assert resume_here(tmp_path / "run").exit_code == 0
 
 
+@pytest.mark.slow
 def test_s12_18_2_behaviour_is_never_repeated(tmp_path: Path) -> None:
     """T12-31: a subject that breaks on every second call of a trial is called exactly as often as the plan says."""
     folder = write_reviewed(

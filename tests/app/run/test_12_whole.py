@@ -163,6 +163,7 @@ def test_s12_15_1_one_reviewer_three_transports(transport: str, tmp_path: Path) 
     assert (record["evaluatorRecommendation"], record["resourceUse"]["toolCalls"]) == ("FAIL", 2)
 
 
+@pytest.mark.slow
 def test_s12_14_5_how_a_badly_behaved_reviewer_ends(tmp_path: Path) -> None:
     names = {f"bad-{number}": (HEAD + program, stop) for number, (program, stop) in enumerate(BAD.values())}
     folder = write_reviewed(

@@ -109,6 +109,7 @@ def test_s12_11_3_the_contract_alone_decides_when_it_is_asked_to(tmp_path: Path)
     }
 
 
+@pytest.mark.slow
 def test_s12_11_3_blindness_is_a_finding_and_no_failure(tmp_path: Path) -> None:
     folder = write_experiment(tmp_path, "python")
     only(
@@ -170,6 +171,7 @@ def test_s12_27_a_subject_that_cannot_be_prepared(tmp_path: Path) -> None:
     assert rows(tmp_path / "again", "SELECT state FROM run_state ORDER BY seq DESC LIMIT 1") == [("failed",)]
 
 
+@pytest.mark.slow
 def test_s12_11_1_state_outside_the_tree_is_not_rolled_back(tmp_path: Path) -> None:
     folder = write_experiment(tmp_path, "python")
     flag = tmp_path / "flag"
