@@ -33,10 +33,10 @@ layers: $(DEV_READY)
 	$(BIN)/lint-imports --no-logo
 
 fast: $(DEV_READY)
-	$(BIN)/python -m pytest -m "not slow and not network" -n 2 --cov --cov-report=term
+	$(BIN)/python -m pytest -m "not slow and not network" -n 2 --dist worksteal --cov --cov-report=term
 
 slow: $(DEV_READY)
-	$(BIN)/python -m pytest -m "slow and not network" -n 2 --timeout 1800
+	$(BIN)/python -m pytest -m "slow and not network" -n 2 --dist worksteal --timeout 1800
 
 # Drives published servers, installed into an environment of their own; what cannot be installed is skipped, loudly.
 network: $(DEV_READY)

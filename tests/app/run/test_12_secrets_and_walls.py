@@ -5,6 +5,7 @@ import json
 import socket
 import sqlite3
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -162,7 +163,9 @@ def test_s12_16_3_an_evaluator_receives_the_same_on_every_arm(tmp_path: Path) ->
     assert len(set(live)) == 1
     said = json.loads(live[0])
     assert said["where"][:2] == ["/box", "eq"]
-    assert set(said["tree"]) == {"/box/reviewer.py", "/eq/bridge.py"}
+    # an interpreter that is installed where the recorder looks is granted by name
+    found = {path for path in said["tree"] if not path.startswith(f"{sys.prefix}/")}
+    assert found == {"/box/reviewer.py", "/eq/bridge.py"}
     # what a canned reply answers differs, everything around it does not
     canned = {
         json.dumps({**json.loads(text), "answers": [], "observations": []}) for text in transcripts(tmp_path / "run")
