@@ -68,7 +68,7 @@ def test_the_test_command_runs_every_gate() -> None:
         "ruff check .",
         "$(BIN)/basedpyright",
         "lint-imports",
-        '-m "not slow and not network" -n 2 --cov',
+        '-m "not slow and not network" -n 2 --dist worksteal --cov',
         '-m "slow and not network"',
         "-m network",
     ):

@@ -39,5 +39,10 @@ COMMAND: Final = Command(
     run,
     positionals=(Positional("run-directory", "the directory of a finished run"),),
     notes="Nothing is started and the original stays; results stand under scores/ in the run directory.",
-    exits=RUN_EXITS,
+    exits=(
+        (0, "every cell is as it should be (PASS, WAIVED, unpromoted CONCERNS)"),
+        *RUN_EXITS[1:4],
+        (5, "fault, such as a policy that is refused or a store that is damaged"),
+        (64, "usage error"),
+    ),
 )

@@ -46,6 +46,9 @@ PAGE = struct.Struct("@dqq")
 """What a lane shares with its host in memory: when the target started (monotonic clock), its process id, the lane's."""
 
 _HEADER = struct.Struct("=I")
+DEFAULTED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ)
+"""Signals that a target never inherits as ignored, as `nohup`, a shell's `&` or this interpreter leave them."""
+
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _KEYCTL = {"x86_64": 250, "aarch64": 219}
@@ -149,7 +152,7 @@ def _spawn(launch: dict[str, Any], descriptors: list[int]) -> int:
                 file_actions=[(os.POSIX_SPAWN_DUP2, fd, to) for fd, to in zip(descriptors, targets, strict=True)],
                 setsid=True,
                 setsigmask=(),
-                setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),
+                setsigdef=DEFAULTED,
             )
         except (FileNotFoundError, NotADirectoryError):
             continue
@@ -176,7 +179,7 @@ def _fork_limited(
             signal.set_wakeup_fd(-1)
             os.setsid()
             _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
+            for number in (*DEFAULTED, signal.SIGCHLD):
                 signal.signal(number, signal.SIG_DFL)
             for fd, to in zip(descriptors, targets, strict=True):
                 os.dup2(fd, to, inheritable=True)

@@ -176,7 +176,9 @@ def test_g4_two_runs_at_once_in_one_store(tmp_path: Path) -> None:
 
 def test_a_stopped_process_goes_on(tmp_path: Path, expected: dict[str, bytes]) -> None:
     worker = start(tmp_path / "run", tmp_path / "log", "create")
-    time.sleep(0.25)
+    log = tmp_path / "log"
+    while not log.exists() or not log.stat().st_size:
+        time.sleep(0.001)
     os.kill(worker.pid, signal.SIGSTOP)
     time.sleep(0.1)
     with pytest.raises(RunFault):
